@@ -137,6 +137,7 @@ class CapturePage implements Shown {
   private drafting: ReturnType<typeof setTimeout> | undefined;
   private shown: FrameAnswer | undefined;
   private chosen: { row: FrameRow; jumped: boolean } | undefined; // the frame that is shown, or on its way; undefined for none, and for a held message
+  private awaited = false; // it is on its way: the one before is shown
   private name: string; // of the capture
   private gone = false; // the capture has been deleted
   private selection: { start: number; end: number } | undefined;
@@ -265,7 +266,7 @@ class CapturePage implements Shown {
       this.frames.setView(this.place.filter, this.place.chips ?? []); // before the address is written
       this.box.set(this.place.filter, true);
       const { frame, selection } = this.place;
-      if (this.shown !== undefined && this.isPlace(this.shown.row) && selection !== undefined) {
+      if (this.shown !== undefined && this.isPlace(this.shown.row) && !this.awaited && selection !== undefined) {
         this.point(this.shown.n, selection);
       }
       if (frame !== 0) {
@@ -402,6 +403,7 @@ class CapturePage implements Shown {
       return;
     }
     this.chosen = undefined;
+    this.awaited = false;
     this.shown = undefined;
     this.showDetails(true);
     this.heldHex = m.frame.hex;
@@ -445,6 +447,7 @@ class CapturePage implements Shown {
     this.main.toggleAttribute("data-event", row?.kind === "packet");
     if (row === undefined) {
       this.chosen = undefined;
+      this.awaited = false;
       this.shown = undefined;
       this.page.pickFrame(undefined);
       this.packets.show(undefined);
@@ -456,13 +459,13 @@ class CapturePage implements Shown {
     if (!this.isPlace(row) && jumped) {
       this.place.selection = undefined;
     }
-    this.chosen = { row, jumped: jumped || (isSame && this.shown === undefined && this.chosen?.jumped === true) };
+    this.chosen = { row, jumped: jumped || (isSame && this.awaited && this.chosen?.jumped === true) };
     if (!isSame) {
-      this.shown = undefined;
+      this.awaited = true;
       this.opens = false;
       this.origin.wait();
       this.page.pickFrame({ n: row.n, ...(row.id === undefined ? {} : { id: row.id }) });
-    } else if (this.shown !== undefined) {
+    } else if (this.shown !== undefined && !this.awaited) {
       this.show({ ...this.shown, n: row.n, row });
       this.write(); // it may have another number
     }
@@ -474,11 +477,15 @@ class CapturePage implements Shown {
     if (chosen === undefined) {
       return;
     }
+    const isNew = this.awaited;
+    this.awaited = false;
     if (lost !== undefined) {
+      this.shown = undefined;
+      this.packets.show(undefined);
+      this.origin.show(undefined);
       notify(sentence(lost), "warn");
       return;
     }
-    const isNew = this.shown === undefined;
     const hex = this.page.originalHex;
     const { len } = chosen.row;
     if (isNew && len > hex.length / 2) {
@@ -557,7 +564,7 @@ class CapturePage implements Shown {
   /** Selects bytes of a frame, once it is shown. */
   private point(n: number, selection: { start: number; end: number }): void {
     this.place = { ...this.place, frame: n, selection };
-    if (this.shown?.n === n) {
+    if (this.shown?.n === n && !this.awaited) {
       this.select(this.shown.row);
     }
   }
@@ -666,7 +673,7 @@ class CapturePage implements Shown {
 
   private showPacket(row: FrameRow): void {
     this.select(row);
-    if (this.shown === undefined) {
+    if (this.awaited) {
       this.opens = true;
     } else {
       this.packets.open();

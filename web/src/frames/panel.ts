@@ -9,33 +9,35 @@ import type { How } from "./filterbox/syntax";
 import { combine } from "./filterbox/syntax";
 import { dialogs } from "../kit/dialogs";
 import { isTyping } from "../kit/keys";
-import { load, prefetch } from "../kit/load";
 import { type Anchor, type MenuItem, openMenu } from "../kit/menu";
 import { announce, notify } from "../kit/notify";
-import { Analyze } from "./analyze";
 import { Chips, chipLabel } from "./chips";
 import { type Column, Columns } from "./columns";
+import { columnItems } from "./columnsmenu";
 import { type FrameActions, offerCommands, runKey } from "./commands";
 import { button, make } from "../kit/dom";
-import type { Drawer, DrawerHost, DrawerName, MarkerSource } from "./drawer";
+import type { DrawerHost, DrawerName, MarkerSource } from "./drawer";
 import { not } from "./filters";
 import { type FindAs, FindBar, mistakeIn } from "../kit/findbar";
-import { History } from "./history";
 import { FrameList } from "./list";
+import { Marks } from "./marks";
 import { Minimap } from "./minimap";
+import { Moves } from "./moves";
 import { NamedFrames } from "./named";
 import { askText } from "../kit/notebox";
-import { type ColorRule, type Draft, type Found, type FrameName, type FrameRow, mostColors, type Noted, type Requests, type Sort, type State, type StepBy, type View } from "../api/frames";
+import { type ColorRule, type Draft, type FrameName, type FrameRow, type Sort, type State, type View } from "../api/frames";
 import type { Range } from "./ranges";
+import { RowColors, withColor } from "./rowcolors";
 import { colorMenu, conversationOf, rowMenu } from "./rowmenu";
 import type { Channel, ChannelEvents } from "../kit/connection";
 import { type Connection, FramesError, FramesSocket, isGivenUp } from "./socket";
 import { addressSort, columnWords, firstSort, keepSort, nextSort, offerSorting, sameSort, sortText, sortWords } from "./sorting";
 import { roleItem } from "../kit/role";
 import { ProjectList } from "./projectlist";
-import { keep, recall, recallList, recallText } from "../kit/store";
+import { keep, recall, recallList } from "../kit/store";
+import { Shelf } from "./shelf";
 import { StatusLine } from "./statusline";
-import { timeModes } from "../kit/frametext";
+import { Vacant } from "./vacant";
 
 /** Events of the pane. */
 export interface FramesEvents {
@@ -95,29 +97,8 @@ export interface FramesOptions {
 
 const mostChips = 100;
 const mostMarks = 100; // frames marked by one key
-const mostIDs = 20_000; // of rows
-const mostShare = 0.8; // of the pane, for the drawer
-const leastDrawer = 120; // pixels
-
-const drawers = () => import("./drawers");
-
-prefetch(drawers);
-
-const drawerTitles: Readonly<Record<DrawerName, string>> = {
-  types: "Types", problems: "Problems", timeline: "Timeline", graph: "Graph", conns: "Connections", follow: "Follow", flow: "Flow", table: "Fields",
-  diff: "Compare", markers: "Markers",
-};
-
-function nameOf(row: FrameRow): FrameName {
-  return row.id ?? row.n;
-}
-
 function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "" && value.length <= 8192;
-}
-
-function isColor(value: unknown): value is ColorRule {
-  return typeof value === "object" && value !== null && "filter" in value && isText(value.filter) && "hue" in value && Number.isInteger(value.hue) && Number(value.hue) >= 1 && Number(value.hue) <= 8;
 }
 
 function isName(value: unknown): value is [string, string] {
@@ -142,16 +123,12 @@ export class Frames {
   private readonly line: StatusLine;
   private readonly status = document.querySelector<HTMLElement>(".status") ?? this.element;
   private readonly body = make("div", "frames-body");
-  private readonly empty = make("div", "frames-empty");
-  private readonly shelf = make("div", "frames-drawer");
-  private readonly shelfTitle = make("h3");
-  private readonly splitter = make("div", "frames-split");
+  private readonly vacant: Vacant;
+  private readonly shelf: Shelf;
   /** Above everything: proposals, see proposals.tsx. */
   readonly proposals = make("div");
-  private readonly analyze = new Analyze();
   private readonly more = button("⋯", () => this.moreMenu(), "More tools");
-  private readonly tools = new Map<DrawerName, HTMLButtonElement>();
-  private readonly history = new History();
+  private readonly moves: Moves;
   private readonly named: NamedFrames;
   private readonly stopped = new AbortController();
   private readonly endCommands: () => void;
@@ -160,7 +137,6 @@ export class Frames {
   private minimap: Minimap | undefined;
   private order = 0; // of the rows, as counted by the server
   private again = 0; // number of repeated sortings
-  private readonly watcher = new ResizeObserver(() => this.drawer?.resized?.());
 
   private view: View;
   private names = new Map<string, string>(); // labels of chips, if other than the chip
@@ -169,40 +145,57 @@ export class Frames {
   private latest: State; // from the server
   private paused: { fit: number; total: number; seq: number } | undefined; // state at which the list was paused
   private limited = false; // the server knows about the pause
-  private marked: Set<number> = new Set();
-  private markedFrom: readonly number[] | undefined; // the list from which the set was made
-  private drawer: Drawer | undefined;
-  private drawerName: DrawerName | undefined;
+  private readonly marks: Marks;
+  private readonly colors: RowColors;
   private drawnSeq = 0;
   private epoch = 0;
   private cuts = -1;
-  private ids = new Map<number, string>(); // identities of rows
-  private idsBefore: Map<number, string> | undefined; // by the numbers that frames had before renumbering, which the list still uses
-  private travelling = false;
-  private jumped = false; // the next current row is one that the user went to directly
   private before: FrameRow | undefined; // the row that was current before the row of a menu
-  private emptyKey = "";
   rowItems: ((row: FrameRow) => readonly MenuItem[]) | undefined; // of the page, for the menu of a row
   counted: (() => void) | undefined; // called after each state of the list
   private mistakesSeen: (() => void) | undefined; // of the dialog of colors, while open
-  private startFrame: FrameName;
-  private startNumber: number;
-  private going = 0; // number of moves in the list; an answer about an earlier one is void
 
   constructor(host: HTMLElement, options: FramesOptions) {
     this.options = options;
     this.events = options.events;
     this.shared = options.shared ?? new ProjectList("", undefined);
     this.columns = new Columns(`columns.${this.shared.project}`, this.shared.columns, "columns");
-    this.startFrame = options.frame ?? 0;
-    this.startNumber = options.frameNumber ?? Number(this.startFrame);
+    this.colors = new RowColors(this.shared);
+    const pane = this;
+    this.marks = new Marks({
+      get state() {
+        return pane.state;
+      },
+      get row() {
+        return pane.list.row;
+      },
+      about: () => this.about(),
+      anchor: () => this.list.anchor(),
+      changed: () => this.list.update(this.state, this.marks.numbers),
+      mark: (frames, on) => this.events.mark(frames, on),
+      note: (notes) => this.events.note(notes),
+    });
+    const frame = options.frame ?? 0;
+    this.moves = new Moves({
+      get position() {
+        return pane.list.position;
+      },
+      get frameNumber() {
+        return pane.list.frameNumber;
+      },
+      go: (pos, extend) => this.list.go(pos, extend),
+      step: (by, extend) => this.list.step(by, extend),
+      ask: (kind, question, signal) => this.socket.ask(kind, question, signal),
+      say: (text) => this.line.say(text),
+      failed: (error) => this.failed(error),
+    }, frame, options.frameNumber ?? Number(frame));
     this.names = new Map(recallList(`names.${options.remember}`, isName).slice(0, mostChips));
     const chips = options.chips ?? recallList(`chips.${options.remember}`, isText);
     this.view = {
       filter: options.filter ?? "",
       chips: [...new Set(chips)].slice(0, mostChips),
       columns: this.columns.fields,
-      colors: this.ownColors(),
+      colors: this.colors.rules,
       highlight: options.highlight ?? "",
     };
     const sort = firstSort(options.remember);
@@ -212,9 +205,6 @@ export class Frames {
     }
     this.element.setAttribute("aria-label", "Frames");
 
-    for (const name of ["types", "problems", "timeline", "graph", "conns", "follow", "flow", "table", ...(options.markers === undefined ? [] : ["markers" as const])] as const) {
-      this.tools.set(name, this.analyze.add(drawerTitles[name], () => this.toggleDrawer(name)));
-    }
     this.more.setAttribute("aria-haspopup", "menu");
     this.more.classList.add("frames-more");
     const top = make("div", "frames-top");
@@ -228,13 +218,13 @@ export class Frames {
     });
     this.findBar = new FindBar<FindAs>({ label: "Find frames", ways: ["text", "regex", "hex", "value", "filter"], store: "find" }, {
       find: async ({ text, as, exact }, back, signal) => {
-        const found = await this.find({ text, as, back, fold: !exact }, signal);
+        const found = await this.moves.find({ text, as, back, fold: !exact }, signal);
         const wrong = mistakeIn(found.mistakes);
         if (wrong !== undefined || found.pos < 0) {
           return wrong ?? { text: "not found", wrong: true };
         }
         const round = this.list.position >= 0 && (back ? found.pos >= this.list.position : found.pos <= this.list.position);
-        this.jumpTo(found.pos);
+        this.moves.jumpTo(found.pos);
         if (found.at !== undefined) {
           this.events.found?.(found.n, { start: found.at[0], end: found.at[1] });
         }
@@ -257,28 +247,19 @@ export class Frames {
       anchor: () => this.list.anchor(),
       changed: () => this.line.selected(this.list.frameNumber, this.named.of(this.list.row)),
     });
-    this.empty.hidden = true;
-
-    this.shelf.hidden = true;
-    const close = button("×", () => this.closeDrawer(true), "Close (Esc)");
-    const head = make("div", "drawer-head");
-    head.append(this.shelfTitle, close);
-    this.splitter.hidden = true;
-    this.splitter.tabIndex = 0;
-    this.splitter.setAttribute("role", "separator");
-    this.splitter.setAttribute("aria-label", "Size of the tool");
-    this.splitter.setAttribute("aria-valuenow", "50");
-    this.shelf.append(head);
-    this.body.append(this.splitter, this.shelf, this.analyze.element);
-
     const { listHost } = this;
-    this.body.prepend(listHost);
+    this.body.append(listHost);
+    this.shelf = new Shelf(
+      this.body,
+      ["types", "problems", "timeline", "graph", "conns", "follow", "flow", "table", ...(options.markers === undefined ? [] : ["markers" as const])],
+      { drawerHost: () => this.drawerHost(), refocus: () => this.list.focus() },
+      this.stopped.signal,
+    );
+    this.vacant = new Vacant({ clear: () => this.clearFilter(), edit: () => (this.filterBox === undefined ? undefined : () => this.filterBox?.focus()) });
     this.proposals.hidden = true;
     this.element.append(this.proposals, top, this.chipBar.element, this.findBar.element, this.body);
     this.status.prepend(this.line.element);
     host.append(this.element);
-    this.element.style.setProperty("--drawer-height", this.remembered("height", "max(50%, 15rem)"));
-    this.element.style.setProperty("--drawer-width", this.remembered("width", "42%"));
 
     this.list = new FrameList(
       listHost,
@@ -286,17 +267,10 @@ export class Frames {
       {
         rows: async (from, count) => {
           const rows = (await this.socket.ask("rows", { from, count })).rows ?? [];
-          if (this.ids.size > mostIDs) {
-            this.ids.clear();
-          }
-          for (const { n, id } of rows) {
-            if (id !== undefined) {
-              this.ids.set(n, id);
-            }
-          }
+          this.moves.saw(rows);
           return rows;
         },
-        where: (n) => this.where(n),
+        where: (n) => this.moves.where(n),
       },
       {
         select: (row) => this.selected(row),
@@ -311,7 +285,7 @@ export class Frames {
         viewed: () => this.minimap?.place(),
       },
     );
-    listHost.append(this.empty);
+    listHost.append(this.vacant.element);
     this.socket = new FramesSocket(
       { state: (state) => this.took(state), connection: (c) => this.connected(c) },
       options.channel,
@@ -337,11 +311,7 @@ export class Frames {
     this.showMap(recall("minimap") !== false);
     this.listen();
     this.drawChips();
-    const opened = recallText("drawer", "");
-    if (opened !== "" && opened !== "diff" && opened in drawerTitles) {
-      this.openDrawer(opened as DrawerName, false);
-    }
-    this.watcher.observe(this.shelf);
+    this.shelf.reopen();
     this.checkEmpty();
   }
 
@@ -392,12 +362,12 @@ export class Frames {
 
   /** The note of a frame, or "". */
   noteOf(n: number): string {
-    return this.state.notes[String(n)] ?? "";
+    return this.marks.noteOf(n);
   }
 
   /** Edits the note of the current frame. */
   editNote(): void {
-    this.actions().note();
+    this.marks.editNote();
   }
 
   /** The positions of the selected rows; none if only one row is current. */
@@ -421,12 +391,12 @@ export class Frames {
 
   /** Shows a field in the graph. */
   graph(path: string): void {
-    this.openDrawer("graph", true, (d) => d.addField?.(path));
+    this.shelf.open("graph", true, (d) => d.addField?.(path));
   }
 
   /** Opens a drawer. */
   open(name: DrawerName): void {
-    this.openDrawer(name, true);
+    this.shelf.open(name);
   }
 
   /** Adds a field as a column. */
@@ -441,31 +411,8 @@ export class Frames {
   }
 
   /** Shows a frame, or the next listed one after it; `jumped`: the user requested it. */
-  async goTo(frame: FrameName, jumped = true): Promise<void> {
-    this.moves();
-    const { going } = this;
-    try {
-      const found = await this.socket.ask("where", typeof frame === "number" ? { n: frame } : { frame });
-      if (going !== this.going) {
-        return;
-      }
-      const n = found.meant ?? frame;
-      if (found.pos < 0) {
-        notify(`Frame ${n} is not in the list.`, "warn");
-        return;
-      }
-      if (jumped) {
-        this.jumpTo(found.pos);
-      } else {
-        this.jumped = false;
-        this.list.go(found.pos);
-      }
-      if (found.n !== n) {
-        notify(`Frame ${n} is hidden by the filter; showing the next one.`, "warn");
-      }
-    } catch (error) {
-      this.failed(error);
-    }
+  goTo(frame: FrameName, jumped = true): Promise<void> {
+    return this.moves.goTo(frame, jumped);
   }
 
   focus(): void {
@@ -476,11 +423,9 @@ export class Frames {
   destroy(): void {
     this.stopped.abort();
     this.named.stop();
-    this.watcher.disconnect();
     this.endCommands();
     this.endSorting();
     this.minimap?.destroy();
-    this.drawer?.close();
     this.list.destroy();
     this.socket.close();
     this.line.element.remove();
@@ -499,11 +444,10 @@ export class Frames {
     this.sentFields = this.view.columns;
     this.list.setFields(this.sentFields);
     this.drawChips();
-    this.drawer?.changed(this.state, true);
+    this.shelf.changed(this.state, true);
     this.drawnSeq = this.socket.seq;
     this.line.show(this.state, this.socket.connection, this.isPaused);
-    this.emptyKey = "";
-    this.empty.hidden = true; // it refers to the old view
+    this.vacant.forget();
   }
 
   /** Sends the view. A paused list has no later frames. */
@@ -564,17 +508,13 @@ export class Frames {
     }
     const state = paused !== undefined && given.seq === paused.seq ? { ...given, fit: Math.min(given.fit, paused.fit) } : given;
     this.state = state;
-    if (state.marked !== this.markedFrom) {
-      this.markedFrom = state.marked;
-      this.marked = new Set(state.marked);
-    }
+    this.marks.take(state);
     const anew = state.epoch !== this.epoch;
     this.epoch = state.epoch;
     const renumbered = this.cuts >= 0 && state.cuts >= 0 && state.cuts !== this.cuts;
     this.cuts = state.cuts < 0 ? this.cuts : state.cuts;
     if (renumbered) {
-      this.idsBefore ??= this.ids;
-      this.ids = new Map();
+      this.moves.renumbered();
       void this.moveReference();
     }
     const turned = state.order !== this.order;
@@ -585,18 +525,18 @@ export class Frames {
     if (turned) {
       this.list.reorder(state.sorted !== undefined);
     }
-    this.list.update(state, this.marked);
+    this.list.update(state, this.marks.numbers);
     this.tookSort(state);
     this.minimap?.update(state);
     this.line.show(state, this.socket.connection, this.isPaused);
     this.drawChips();
     this.mistakesSeen?.();
     this.checkEmpty();
-    this.drawer?.changed(state, anew || state.seq !== this.drawnSeq);
+    this.shelf.changed(state, anew || state.seq !== this.drawnSeq);
     this.drawnSeq = state.seq;
     const wrong = state.mistakes.some((m) => m.in === "filter" || m.in === "chip"); // then no list exists to go to it in
-    if (this.startFrame !== 0 && !wrong && (state.scanned >= this.startNumber && this.startNumber > 0 || state.done)) {
-      void this.goTo(this.startFrame, false);
+    if (!wrong) {
+      this.moves.start(state);
     }
     this.events.state?.(state, this.socket.connection);
     this.counted?.();
@@ -726,16 +666,6 @@ export class Frames {
 
   // 3. The current row.
 
-  /** The current position of a frame. Its number may be from before a renumbering, which the list still uses. */
-  private async where(n: number): Promise<Found> {
-    const frame = this.idsBefore?.get(n);
-    const found = frame === undefined ? undefined : await this.socket.ask("where", { frame });
-    if (found?.meant === undefined) {
-      return this.socket.ask("where", { n });
-    }
-    return found.n === found.meant ? { ...found, n } : found;
-  }
-
   /** Moves the time reference to the new number of its message. */
   private async moveReference(): Promise<void> {
     const before = this.list.timeReference;
@@ -754,36 +684,10 @@ export class Frames {
   }
 
   private selected(row: FrameRow | undefined): void {
-    this.idsBefore = undefined;
-    if (row !== undefined && !this.travelling) {
-      this.history.visit(row.id ?? row.n);
-    }
-    this.travelling = false;
-    this.drawer?.selected?.(row);
+    const jumped = this.moves.arrived(row);
+    this.shelf.selected(row);
     this.line.selected(row?.n ?? 0, this.named.of(row));
-    const { jumped } = this;
-    this.jumped = false;
     this.events.select(row, jumped);
-  }
-
-  /** The user moves in the list: moves under way, also to the initial frame, are void. */
-  private moves(): void {
-    this.startFrame = 0;
-    this.going++;
-  }
-
-  /** Goes to a row on request, with a history entry. */
-  private jumpTo(pos: number, extend = false): void {
-    this.moves();
-    this.jumped = !extend;
-    this.list.go(pos, extend);
-  }
-
-  /** Moves by rows, without a history entry. */
-  private walk(by: number, extend: boolean): void {
-    this.moves();
-    this.jumped = false;
-    this.list.step(by, extend);
   }
 
   /** The frames that a key applies to: the loaded ones of the selection, or the current one. */
@@ -806,49 +710,12 @@ export class Frames {
   /** Marks at once and waits for a letter, which takes the mark back. */
   private markOrName(): void {
     this.named.stop();
-    if (this.about().some((row) => !this.marked.has(row.n))) {
-      this.toggleMark();
+    if (this.marks.sets) {
+      this.marks.toggle();
       this.named.offer(() => undefined);
     } else {
-      this.named.offer(() => this.toggleMark());
+      this.named.offer(() => this.marks.toggle());
     }
-  }
-
-  private toggleMark(): void {
-    const rows = this.about();
-    const on = rows.some((row) => !this.marked.has(row.n));
-    const frames = rows.filter((row) => this.marked.has(row.n) !== on);
-    const names = frames.flatMap((row) => on ? [nameOf(row)] : this.notedOf(row, (x) => x.mark === true));
-    this.marked = new Set(this.marked);
-    for (const { n } of frames) {
-      if (on) {
-        this.marked.add(n);
-      } else {
-        this.marked.delete(n);
-      }
-    }
-    this.list.update(this.state, this.marked);
-    announce(`${frames.length === 1 ? `frame ${frames[0]?.n}` : `${frames.length} frames`} ${on ? "marked" : "unmarked"}`);
-    this.events.mark(names, on);
-  }
-
-  /** The frames whose marks or notes a row shows: its own, and frames that are now part of it. */
-  private notedOf(row: FrameRow, fits: (noted: Noted) => boolean): FrameName[] {
-    const of = this.state.noted.filter((x) => x.n === row.n && fits(x)).map((x) => x.id ?? row.n);
-    return of.length > 0 ? of : [nameOf(row)];
-  }
-
-  private writeNote(): void {
-    const row = this.list.row;
-    if (row === undefined) {
-      return;
-    }
-    askText(this.list.anchor(), { label: `Note about frame ${row.n}`, text: this.state.notes[String(row.n)] ?? "", button: "Save" }, (text) => {
-      if (text !== (this.state.notes[String(row.n)] ?? "")) {
-        const names = this.notedOf(row, (x) => x.note !== undefined);
-        this.events.note(Object.fromEntries(names.map((name, i) => [name, i === 0 && text !== "" ? text : null])));
-      }
-    });
   }
 
   private toggleReference(): void {
@@ -858,29 +725,6 @@ export class Frames {
     this.columns.setMode(away ? "start" : "reference");
     this.list.refresh();
     announce(away ? "Times are relative to the first frame" : `Times are relative to frame ${row.n}`);
-  }
-
-  private async jump(by: StepBy, back: boolean): Promise<void> {
-    const from = this.list.frameNumber;
-    try {
-      const found = await this.socket.ask("step", { n: from, by, back });
-      if (found.pos >= 0) {
-        this.jumpTo(found.pos);
-      } else {
-        announce(back ? "No earlier frame in the history" : "No later frame in the history");
-        this.line.say(`no ${back ? "earlier" : "later"} frame ${{ type: "of this type", conn: "of this conversation", mark: "with a mark", note: "with a note", problem: "with a problem" }[by]}`);
-      }
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  private async travel(by: -1 | 1): Promise<void> {
-    const frame = this.history.travel(by);
-    if (frame !== undefined) {
-      this.travelling = true;
-      await this.goTo(frame, false);
-    }
   }
 
   private hide(): void {
@@ -901,23 +745,9 @@ export class Frames {
     }
   }
 
-  private color(type: string, hue: number): void {
-    const rest = this.view.colors.filter((c) => c.filter !== type);
-    this.putColors(hue === 0 ? rest : [{ filter: type, hue }, ...rest].slice(0, mostColors));
-  }
-
-  /** The colors of the person, or those of the project. */
-  private ownColors(): ColorRule[] {
-    const key = `colors.${this.shared.project}`;
-    const { colors } = this.shared;
-    return (recall(key) === undefined && colors.length > 0 ? colors : recallList(recall(key) === undefined ? "colors" : key, isColor)).slice(0, mostColors);
-  }
-
-  /** Applies colors; undefined: those of the project. */
-  private putColors(colors: readonly ColorRule[] | undefined): void {
-    keep(`colors.${this.shared.project}`, colors ?? null);
-    colors ??= this.shared.colors;
-    this.change({ colors: [...colors] }, true);
+  /** Applies rules for colors; undefined: those of the project. */
+  private putColors(rules: readonly ColorRule[] | undefined): void {
+    this.change({ colors: this.colors.put(rules) }, true);
   }
 
   private async manageColors(offered = ""): Promise<void> {
@@ -934,35 +764,13 @@ export class Frames {
     this.events.changed(this.view);
   }
 
-  /** Finds the next row from the current one; if the list changes meanwhile, in the new list. */
-  private async find(what: Omit<Requests["find"]["ask"], "from">, signal?: AbortSignal): Promise<Found> {
-    for (;;) {
-      try {
-        return await this.socket.ask("find", { ...what, from: this.list.position }, signal);
-      } catch (error) {
-        if (!(error instanceof FramesError && error.why === "stale")) {
-          throw error;
-        }
-      }
-    }
-  }
-
   private async nextHighlighted(back: boolean): Promise<void> {
     const { highlight } = this.view;
     if (highlight === "") {
       notify("Nothing is highlighted. Press Shift+Enter in the filter.", "warn");
       return;
     }
-    try {
-      const found = await this.find({ text: highlight, as: "filter", back });
-      if (found.pos < 0) {
-        notify("No highlighted frame in the list.", "warn");
-      } else {
-        this.jumpTo(found.pos);
-      }
-    } catch (error) {
-      this.failed(error);
-    }
+    await this.moves.toMatch(highlight, back, "No highlighted frame in the list.");
   }
 
   /** Compares the two selected frames, or the current one with another. */
@@ -974,7 +782,7 @@ export class Frames {
       notify("Select two frames with Ctrl+click, then compare them.", "warn");
       return;
     }
-    this.openDrawer("diff", true, (drawer) => drawer.compare?.(a.n, b.n));
+    this.shelf.open("diff", true, (drawer) => drawer.compare?.(a.n, b.n));
   }
 
   // 4. Menus.
@@ -990,7 +798,7 @@ export class Frames {
           state, column,
           fields: this.sentFields,
           filter: this.view.filter,
-          marked: this.marked.has(row.n),
+          marked: this.marks.numbers.has(row.n),
           noted: state.notes[String(row.n)] !== undefined,
           isReference: this.list.timeReference?.n === row.n,
           chosen: this.list.ranges.count,
@@ -1002,7 +810,7 @@ export class Frames {
           hide: () => this.hide(),
           only: () => this.only(),
           conversation: () => this.addChip(conversationOf(row, state)),
-          follow: () => this.openDrawer("follow", true, (d) => d.follow?.(row.n)),
+          follow: () => this.shelf.open("follow", true, (d) => d.follow?.(row.n)),
           more: () => this.rowItems?.(row) ?? [],
           colors: () => this.colorsMenu(row.type ?? "", anchor),
           compare: () => this.compare(current),
@@ -1016,58 +824,28 @@ export class Frames {
 
   private colorsMenu(type: string, anchor: Anchor): void {
     const hue = this.view.colors.find((c) => c.filter === type)?.hue ?? 0;
-    openMenu(anchor, { label: `Color of ${type}`, items: [...colorMenu(hue, (h) => this.color(type, h)), { group: "More", title: "Colors by filter …", run: () => this.manageColors() }] });
+    openMenu(anchor, { label: `Color of ${type}`, items: [...colorMenu(hue, (h) => this.putColors(withColor(this.view.colors, type, h))), { group: "More", title: "Colors by filter …", run: () => this.manageColors() }] });
   }
 
   private runByMenu(id: string): void {
     const a = this.actions();
     const known: Readonly<Record<string, () => void>> = {
-      table: () => a.drawer("table"), open: a.open, mark: () => this.toggleMark(), note: a.note, reference: a.reference, copy: a.copy, link: a.link,
+      table: () => a.drawer("table"), open: a.open, mark: () => this.marks.toggle(), note: a.note, reference: a.reference, copy: a.copy, link: a.link,
     };
     known[id]?.();
   }
 
   private columnsMenu(anchor: Anchor, id: string): void {
-    const items: MenuItem[] = [];
-    const done = (): void => this.list.rebuild();
-    const about = this.columns.all.find((c) => c.column.id === id)?.column;
-    const act = (group: string, title: string, run: () => void, disabled = false): void => {
-      items.push({ group, title, run: () => { run(); done(); }, disabled });
-    };
-    if (about !== undefined) {
-      const sort = this.view.sort;
-      for (const desc of [false, true]) {
-        items.push({ group: about.words, title: desc ? "Sort, falling ↓" : "Sort, rising ↑", run: () => this.setSort({ by: id, desc }), disabled: sort?.by === id && sort.desc === desc });
-      }
-      if (sort !== undefined) {
-        items.push({ group: about.words, title: "Original order", run: () => this.setSort(undefined) });
-      }
-      const at = this.columns.shown.findIndex((c) => c.id === id);
-      act(about.words, "Move left", () => this.columns.shift(id, -1), at <= 0);
-      act(about.words, "Move right", () => this.columns.shift(id, 1), at === this.columns.shown.length - 1);
-      act(about.words, "Wider", () => this.columns.resize(id, this.list.widthOf(id) * 1.3));
-      act(about.words, "Narrower", () => this.columns.resize(id, this.list.widthOf(id) / 1.3));
-      act(about.words, id.startsWith("=") ? "Remove" : "Hide", () => this.columns.show(id, false), this.columns.shown.length === 1);
-    }
-    if (about === undefined || id === "time") {
-      for (const [mode, title] of timeModes) {
-        act("Times", this.columns.mode === mode ? `${title} ✓` : title, () => this.columns.setMode(mode), mode === "reference" && this.list.timeReference === undefined);
-      }
-    }
-    const title = (c: Column, shown: boolean): string => `${shown ? "✓" : "  "} ${c.words}`;
-    for (const { column, shown } of this.columns.all) {
-      act("Columns", title(column, shown), () => this.columns.show(column.id, !shown), shown && this.columns.shown.length === 1);
-    }
-    const { columns } = this.shared;
-    act("All", columns.length > 0 ? "Columns of the project" : "Default columns", () => this.columns.restore(), columns.length > 0 && this.columns.areShared);
-    items.push({
-      group: "All", title: "Save for the project", note: "for all who have not chosen others", ...(this.columns.areShared ? { disabled: true } : roleItem()),
-      run: () => void this.shared.save(() => ({ columns: this.columns.shown.map((c) => c.id) }), "These are the columns of the project"),
+    const { list } = this;
+    const items = columnItems(this.columns, id, this.shared, {
+      sort: this.view.sort,
+      setSort: (sort) => this.setSort(sort),
+      hasReference: list.timeReference !== undefined,
+      widthOf: (column) => list.widthOf(column),
+      changed: () => list.rebuild(),
+      colors: () => void this.manageColors(),
     });
-    if (about === undefined) {
-      items.push({ group: "Rows", title: "Colors of frames …", run: () => this.manageColors() });
-    }
-    openMenu(anchor, { label: about?.words ?? "Columns", items });
+    openMenu(anchor, { label: this.columns.all.find((c) => c.column.id === id)?.column.words ?? "Columns", items });
   }
 
   /** What is not beside the list: at the end of the line of the filter. */
@@ -1077,7 +855,7 @@ export class Frames {
     openMenu(this.more, {
       label: "More tools",
       items: [
-        ...this.analyze.items,
+        ...this.shelf.items,
         { group: "List", title: "Columns…", run: () => this.columnsMenu(this.more, "") },
         { group: "List", title: "Colors…", run: () => void this.manageColors() },
         { group: "List", title: "Find…", hint: "Ctrl F", run: () => this.actions().find() },
@@ -1097,70 +875,12 @@ export class Frames {
     if (hidden > 0 && hidden < this.view.chips.length) {
       items.push({ title: "Remove all hiding chips", run: () => this.choose({ chips: this.view.chips.filter((c) => !c.startsWith("!(")) }) });
     }
-    items.push({ group: "More", title: "Frame types …", run: () => this.openDrawer("types", true) });
+    items.push({ group: "More", title: "Frame types …", run: () => this.shelf.open("types") });
     const anchor = this.chipBar.element.lastElementChild;
     openMenu(anchor instanceof HTMLElement && !this.chipBar.element.hidden ? anchor : this.list.anchor(), { label: "Chips", items });
   }
 
   // 5. Drawers.
-
-  private toggleDrawer(name: DrawerName): void {
-    if (this.drawerName === name) {
-      this.closeDrawer(false);
-    } else {
-      this.openDrawer(name, true);
-    }
-  }
-
-  private openDrawer(name: DrawerName, focus: boolean, then?: (drawer: Drawer) => void): void {
-    if (this.drawerName !== name) {
-      this.closeDrawer(false);
-      this.shelf.hidden = false;
-      this.splitter.hidden = false;
-      this.shelfTitle.textContent = drawerTitles[name];
-      this.shelf.dataset["drawer"] = name;
-      this.drawerName = name;
-      this.tools.get(name)?.setAttribute("aria-expanded", "true");
-      keep("drawer", name);
-    }
-    void load(drawers).then((loaded) => {
-      if (this.drawerName !== name) {
-        return; // closed in the meantime
-      }
-      if (loaded === undefined) {
-        this.closeDrawer(focus);
-        return;
-      }
-      if (this.drawer === undefined) {
-        this.drawer = new loaded.drawers[name](this.drawerHost());
-        this.shelf.append(this.drawer.element);
-        for (const part of this.drawer.element.children) { // a bar that gets another line takes it from what is below it
-          this.watcher.observe(part);
-        }
-      }
-      then?.(this.drawer);
-      if (focus) {
-        this.drawer.focus();
-      }
-    });
-  }
-
-  private closeDrawer(refocus: boolean): void {
-    if (this.drawerName === undefined) {
-      return;
-    }
-    this.drawer?.close();
-    this.drawer?.element.remove();
-    this.tools.get(this.drawerName)?.setAttribute("aria-expanded", "false");
-    this.drawer = undefined;
-    this.drawerName = undefined;
-    this.shelf.hidden = true;
-    this.splitter.hidden = true;
-    keep("drawer", "");
-    if (refocus) {
-      this.list.focus();
-    }
-  }
 
   private drawerHost(): DrawerHost {
     const pane = this;
@@ -1182,100 +902,25 @@ export class Frames {
       addChip: (chip, label) => this.addChip(chip, label),
       removeChip: (chip) => this.removeChip(chip),
       goTo: (n) => void this.goTo(n),
-      goToFirst: (filter) => void this.goToFirst(filter),
+      goToFirst: (filter) => void this.moves.toFirst(filter),
       addColumn: (path) => this.addColumn(path),
-      follow: (n) => this.openDrawer("follow", true, (d) => d.follow?.(n)),
+      follow: (n) => this.shelf.open("follow", true, (d) => d.follow?.(n)),
       markers: this.options.markers,
       failed: (error) => this.failed(error),
     };
   }
 
-  private async goToFirst(filter: string): Promise<void> {
-    try {
-      const found = await this.socket.ask("find", { text: filter, as: "filter", from: -1, back: false });
-      if (found.pos >= 0) {
-        this.jumpTo(found.pos);
-      }
-    } catch (error) {
-      this.failed(error);
-    }
-  }
-
-  /** Whether the drawer is beside the list and not, in a narrow window, below it. */
-  private get isBeside(): boolean {
-    return getComputedStyle(this.body).flexDirection === "row";
-  }
-
-  /** A size of the drawer in CSS. */
-  private remembered(way: "width" | "height", otherwise: string): string {
-    const value = recall(`drawer.${way}`);
-    return typeof value === "number" && value >= leastDrawer && value < 4000 ? `${value}px` : otherwise;
-  }
-
-  /** Gives the drawer a width, or below the list a height, in pixels. */
-  private resizeDrawer(px: number): void {
-    const way = this.isBeside ? "width" : "height";
-    const room = way === "width" ? this.body.clientWidth : this.body.clientHeight;
-    const size = Math.round(Math.max(leastDrawer, Math.min(px, Math.max(leastDrawer, room * mostShare))));
-    this.element.style.setProperty(`--drawer-${way}`, `${size}px`);
-    this.splitter.setAttribute("aria-valuenow", String(Math.round((100 * size) / Math.max(1, room)))); // percent
-    keep(`drawer.${way}`, size);
-  }
-
   // 6. States without rows.
-
-  private waitingFor = "";
 
   /** Sets the text of live traffic without frames. */
   waitFor(text: string): void {
-    this.waitingFor = text;
+    this.vacant.waiting = text;
     this.checkEmpty();
   }
 
   private checkEmpty(): void {
-    const { state } = this;
-    const connection = this.socket.connection;
-    const wrong = state.mistakes.find((m) => m.in === "filter" || m.in === "chip");
-    const filtered = this.view.filter !== "" || this.view.chips.length > 0;
-    let key = connection === "gone" ? "gone" : "";
-    if (state.fit === 0 && key === "") {
-      key =
-        connection !== "open" && state.total === 0 ? connection
-        : wrong !== undefined && filtered ? `wrong ${wrong.message} ${wrong.help ?? ""}`
-        : !state.done && (state.seq === 0 || state.scanned < state.total || (state.reading && !state.live)) ? "coming"
-        : filtered && state.total > 0 ? "nothing"
-        : state.live ? `waiting ${this.waitingFor}` : state.done ? "none" : "coming";
-    }
-    if (key === this.emptyKey) {
-      return;
-    }
-    this.emptyKey = key;
-    this.empty.hidden = key === "" || key === "coming";
-    const say = (title: string, text: string, ...buttons: HTMLElement[]): void => {
-      const row = make("div", "row");
-      row.append(...buttons);
-      this.empty.replaceChildren(make("strong", "", title), make("p", "", text), ...(buttons.length > 0 ? [row] : []));
-    };
-    if (key === "gone") {
+    if (this.vacant.show(this.state, this.socket.connection, this.view) === "gone") {
       this.gone();
-      const link = make("a", "btn", "All captures");
-      link.href = location.pathname.replace(/\/captures\/.*/, "/captures");
-      say("This capture has been deleted", "Its frames, marks and notes are gone from the server. The last selected frame stays in the panes until you leave.", link);
-    } else if (key === "connecting") {
-      say("Connecting …", "The list appears once the server answers.");
-    } else if (key === "lost") {
-      say("No connection", "The server does not answer. Reconnecting automatically.");
-    } else if (wrong !== undefined && key.startsWith("wrong")) {
-      say(wrong.in === "chip" ? "Not a valid filter in a chip" : "Not a valid filter", wrong.message + (wrong.help === undefined || wrong.help === "" ? "" : `: ${wrong.help}`),
-        button("Edit the filter", () => this.filterBox?.focus(), "", "btn"), button("Clear the filter", () => this.clearFilter()));
-    } else if (key === "nothing") {
-      const chips = this.view.chips.length;
-      say("No matching frames", `None of ${state.total} frames matches the filter${chips === 0 ? "" : chips === 1 ? " and the chip" : ` and the ${chips} chips`}.`,
-        button("Clear filter and chips", () => this.clearFilter(), "", "btn"), ...(this.filterBox === undefined ? [] : [button("Edit the filter", () => this.filterBox?.focus())]));
-    } else if (key.startsWith("waiting")) {
-      say("No frames yet", this.waitingFor);
-    } else if (key === "none") {
-      say("No frames", state.note === "" ? "There are no frames in this capture." : state.note);
     }
   }
 
@@ -1288,7 +933,7 @@ export class Frames {
     this.line.element.hidden = true;
     announce("This capture has been deleted");
     if (focused) {
-      setTimeout(() => this.empty.querySelector("a")?.focus());
+      setTimeout(() => this.vacant.element.querySelector("a")?.focus());
     }
   }
 
@@ -1318,51 +963,14 @@ export class Frames {
     this.list.element.addEventListener("mousedown", (event) => {
       this.before = this.list.row;
       const onRow = event.target instanceof Element && event.target.closest(".frame") !== null;
-      if (onRow) {
-        this.moves();
-      }
-      this.jumped = onRow && !event.ctrlKey && !event.metaKey && !event.shiftKey;
+      this.moves.pressed(onRow, onRow && !event.ctrlKey && !event.metaKey && !event.shiftKey);
     }, { capture: true, signal });
     this.list.element.addEventListener("keydown", () => (this.before = undefined), { capture: true, signal });
-    this.shelf.addEventListener("keydown", (event) => {
-      if (event.key === "Escape" && !event.defaultPrevented && !event.isComposing) {
-        event.preventDefault();
-        event.stopPropagation();
-        this.closeDrawer(true);
-      }
-    }, { signal });
-    const size = (): number => (this.isBeside ? this.shelf.offsetWidth : this.shelf.offsetHeight);
-    const place = (event: PointerEvent): number => (this.isBeside ? event.clientX : event.clientY);
-    let from: { place: number; size: number } | undefined;
-    this.splitter.addEventListener("pointerdown", (event) => {
-      from = { place: place(event), size: size() };
-      this.splitter.setPointerCapture(event.pointerId);
-      event.preventDefault();
-    }, { signal });
-    this.splitter.addEventListener("pointermove", (event) => {
-      if (from !== undefined) {
-        this.resizeDrawer(from.size + from.place - place(event));
-      }
-    }, { signal });
-    for (const name of ["pointerup", "pointercancel"] as const) {
-      this.splitter.addEventListener(name, () => (from = undefined), { signal });
-    }
-    this.splitter.addEventListener("dblclick", () => this.resizeDrawer(this.isBeside ? 0.42 * this.body.clientWidth : 260), { signal });
-    this.splitter.addEventListener("focus", () => this.splitter.setAttribute("aria-orientation", this.isBeside ? "vertical" : "horizontal"), { signal });
-    this.splitter.addEventListener("keydown", (event) => {
-      const [more, less] = this.isBeside ? ["ArrowLeft", "ArrowRight"] : ["ArrowUp", "ArrowDown"];
-      const by = event.key === more ? 24 : event.key === less ? -24 : 0;
-      if (by !== 0) {
-        event.preventDefault();
-        event.stopPropagation();
-        this.resizeDrawer(size() + by);
-      }
-    }, { signal });
   }
 
   private isReady(): boolean {
     const at = document.activeElement;
-    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || ((this.element.contains(at) || this.status.contains(at) || at.closest(".frame-switches") !== null) && !isTyping(at) && !this.shelf.contains(at)));
+    return this.element.isConnected && this.element.offsetParent !== null && (at === null || at === document.body || this.list.focused || ((this.element.contains(at) || this.status.contains(at) || at.closest(".frame-switches") !== null) && !isTyping(at) && !this.shelf.element.contains(at)));
   }
 
   private actions(): FrameActions {
@@ -1377,14 +985,14 @@ export class Frames {
       ready: () => this.isReady(),
       hasRow: () => this.isReady() && list.row !== undefined,
       finds: () => this.findBar.focused,
-      step: (by, extend) => this.walk(by, extend),
-      page: (by, extend) => this.walk(by * list.pageSize, extend),
-      edge: (end, extend) => this.jumpTo(end ? list.size - 1 : 0, extend),
+      step: (by, extend) => this.moves.walk(by, extend),
+      page: (by, extend) => this.moves.walk(by * list.pageSize, extend),
+      edge: (end, extend) => this.moves.jumpTo(end ? list.size - 1 : 0, extend),
       selectAll: () => list.selectAll(),
-      jump: (by, back) => void this.jump(by, back),
+      jump: (by, back) => void this.moves.next(by, back),
       mark: () => this.markOrName(),
       named: () => this.named.choose(),
-      note: () => this.writeNote(),
+      note: () => this.marks.editNote(),
       reference: () => this.toggleReference(),
       hide: () => this.hide(),
       only: () => this.only(),
@@ -1392,7 +1000,7 @@ export class Frames {
       copy: row((r) => this.events.copy(r, list.anchor())),
       link: row((r) => this.events.link(r)),
       open: row((r) => this.events.open(r)),
-      travel: (by) => void this.travel(by),
+      travel: (by) => void this.moves.travel(by),
       find: () => this.findBar.open(),
       findNext: (back) => void this.findBar.run(back),
       goTo: () => {
@@ -1406,7 +1014,7 @@ export class Frames {
       columns: () => this.columnsMenu(list.anchor(), ""),
       colors: () => this.manageColors(this.list.row?.type ?? ""),
       highlighted: (back) => void this.nextHighlighted(back),
-      drawer: (name) => this.toggleDrawer(name as DrawerName),
+      drawer: (name) => this.shelf.toggle(name as DrawerName),
       compare: () => this.compare(),
       rowMenu: row((r) => this.rowMenu(r, "", list.anchor())),
       escape: () => {
