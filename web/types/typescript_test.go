@@ -98,7 +98,7 @@ func TestOperations(t *testing.T) {
 	w := newWriter(nil)
 	text := w.operations(new(api.Client).Groups())
 	for _, want := range []string{
-		`import type { BeginBody, `,
+		` BeginBody, `,
 		`
   /** The captures of a project. */
   "GET captures": {

@@ -161,11 +161,11 @@ func (c *counted) Skip(n int64) bool {
 // cfb8 is cipher feedback of 8 bits: each byte is combined with the first byte of the encrypted last 16 bytes of the encrypted stream.
 // Source: NIST SP 800-38A, 6.3.
 type cfb8 struct {
-	block    cipher.Block
+	block   cipher.Block
 	encrypt bool
-	window   [16 * aes.BlockSize]byte // the last 16 bytes are at at; it is moved once in many bytes
-	at       int
-	out      [aes.BlockSize]byte
+	window  [16 * aes.BlockSize]byte // the last 16 bytes are at at; it is moved once in many bytes
+	at      int
+	out     [aes.BlockSize]byte
 }
 
 func (c *cfb8) Apply(b []byte) {
