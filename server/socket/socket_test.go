@@ -2,9 +2,11 @@ package socket
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -139,10 +141,16 @@ func TestStuckChannel(t *testing.T) {
 // A channel that ends while a message of it is being written leaves the connection to the others.
 func TestEndsWhileWriting(t *testing.T) {
 	writing := make(chan struct{}, 1<<10)
-	long := strings.Repeat("x", 1<<19)
+	noise := make([]byte, 1<<18) // it cannot be compressed to what the buffers of the connection hold
+	_, _ = rand.NewChaCha8([32]byte{}).Read(noise)
+	long := hex.EncodeToString(noise)
 	p := serve(t, map[string]Kind{"echo": {Limit: 100, Serve: echo}, "long": {Limit: 100, Serve: func(ctx context.Context, c *Channel, _ json.RawMessage) error {
 		for {
-			writing <- struct{}{}
+			select {
+			case writing <- struct{}{}:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
 			if err := c.Send(ctx, long); err != nil {
 				return err
 			}
