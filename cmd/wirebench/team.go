@@ -22,6 +22,8 @@ type teamFlags struct {
 	tokens                access.Tokens
 	tokenFile, secretFile string
 	oidc                  access.OIDC
+	roles                 []string // of groups
+	everybody             string   // role
 	base                  string
 	proxies               []string
 	cert, key             string
@@ -41,6 +43,9 @@ func (f *teamFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.oidc.Secret, "oidc-secret", "", "client secret at the provider")
 	flags.StringVar(&f.secretFile, "oidc-secret-file", "", "file with the client secret")
 	flags.StringVar(&f.oidc.Name, "oidc-name", "", "name of the provider on the button (default: its host)")
+	flags.StringVar(&f.oidc.GroupsClaim, "oidc-groups", "groups", "claim with the groups of a person at the provider, such as groups or realm_access.roles")
+	flags.StringArrayVar(&f.roles, "oidc-role", nil, "role of the members of a group at the provider, in all projects or in one: GROUP=ROLE or GROUP=ROLE:PROJECT (repeatable)")
+	flags.StringVar(&f.everybody, "oidc-default-role", "", "role of everybody at the provider: ROLE or ROLE:PROJECT (default: none until an admin gives one)")
 }
 
 // fromFile sets a secret to the content of a file.
@@ -74,6 +79,9 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 	case (f.oidc.Issuer == "") != (f.oidc.ClientID == ""):
 		return nil, errors.New("--oidc-issuer and --oidc-client belong together")
 	}
+	if err := f.readRoles(); err != nil {
+		return nil, err
+	}
 	audit, err := access.OpenAudit(data.Path("audit.jsonl"), log)
 	if err != nil {
 		log.Warn("there is no audit log", "error", err) // on a read-only disk, or something else is in its place
@@ -102,6 +110,53 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 		static.SetBase(u.Path)
 	}
 	return access.NewDoor(c), nil
+}
+
+// readRoles reads the roles of people of the OpenID provider.
+func (f *teamFlags) readRoles() error {
+	if f.oidc.Issuer == "" && (len(f.roles) > 0 || f.everybody != "") {
+		return errors.New("--oidc-role and --oidc-default-role are about people of --oidc-issuer")
+	}
+	f.oidc.Roles = access.ProviderRoles{Everybody: access.Grants{}, Groups: map[string]access.Grants{}}
+	if f.everybody != "" {
+		if err := addRole(f.oidc.Roles.Everybody, f.everybody); err != nil {
+			return fmt.Errorf("--oidc-default-role %s: %w", f.everybody, err)
+		}
+	}
+	for _, text := range f.roles {
+		at := strings.LastIndexByte(text, '=') // names of groups may have one, too
+		if at < 1 {
+			return fmt.Errorf("--oidc-role %s: must be GROUP=ROLE or GROUP=ROLE:PROJECT", text)
+		}
+		group, role := text[:at], text[at+1:]
+		if f.oidc.Roles.Groups[group] == nil {
+			f.oidc.Roles.Groups[group] = access.Grants{}
+		}
+		if err := addRole(f.oidc.Roles.Groups[group], role); err != nil {
+			return fmt.Errorf("--oidc-role %s: %w", text, err)
+		}
+	}
+	if err := f.oidc.Roles.Check(); err != nil {
+		return fmt.Errorf("--oidc-role, --oidc-default-role: %w", err)
+	}
+	return nil
+}
+
+// addRole adds a role in all projects or in one: "author" or "author:game". Of several in one project the highest counts.
+func addRole(to access.Grants, text string) error {
+	name, project, one := strings.Cut(text, ":")
+	var role access.Role
+	if err := role.UnmarshalText([]byte(name)); err != nil {
+		return err
+	}
+	switch {
+	case !one:
+		project = access.Everywhere
+	case project == "":
+		return errors.New("the project after the colon is missing")
+	}
+	to[project] = max(to[project], role)
+	return nil
 }
 
 // openAccounts opens the accounts of a data folder. Its error names the file and what to do.

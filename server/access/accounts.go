@@ -51,6 +51,7 @@ type Account struct {
 	Created  time.Time `json:"created"`
 	Used     time.Time `json:"used,omitzero" doc:"last use, within ten minutes"`
 	External *External `json:"external,omitempty" doc:"the identity at the OpenID provider"`
+	Groups   []string  `json:"groups,omitempty" doc:"groups at the provider that have roles here, as of the last sign-in"`
 
 	Password string    `json:"-"`
 	Sessions []Session `json:"-"`
@@ -153,6 +154,7 @@ type Accounts struct {
 	bySecret    map[string]found // by hash of a session or token
 	saved       time.Time        // of the last use
 	had         bool             // there are or have been accounts or invitations
+	roles       ProviderRoles    // of people of the OpenID provider, besides those that admins give
 
 	watches watches
 }
@@ -183,7 +185,9 @@ func OpenAccounts(file File) (*Accounts, error) {
 		for _, x := range k.Accounts {
 			one := x.Account
 			one.Password, one.Sessions, one.Tokens = x.Password, x.Sessions, x.Tokens
-			one.cutTokens() // earlier versions stored roles that the account had not
+			if one.External == nil {
+				one.cutTokens(one.Grants) // earlier versions stored roles that the account had not
+			}
 			a.accounts = append(a.accounts, &one)
 		}
 		a.invitations, a.first, a.signed = k.Invitations, k.First, k.Signed
@@ -334,7 +338,7 @@ func (a *Accounts) changeLocked(do func() error) error {
 	accounts, invitations, first, signed := make([]*Account, 0, len(a.accounts)), slices.Clone(a.invitations), a.first, slices.Clone(a.signed)
 	for _, x := range a.accounts {
 		y := *x
-		y.Grants, y.Sessions, y.Tokens = maps.Clone(x.Grants), slices.Clone(x.Sessions), slices.Clone(x.Tokens)
+		y.Grants, y.Groups, y.Sessions, y.Tokens = maps.Clone(x.Grants), slices.Clone(x.Groups), slices.Clone(x.Sessions), slices.Clone(x.Tokens)
 		accounts = append(accounts, &y)
 	}
 	back := func() {
@@ -489,7 +493,7 @@ func (a *Accounts) List() []Account {
 
 func (x *Account) copy() Account {
 	y := *x
-	y.Grants, y.Sessions, y.Tokens = maps.Clone(x.Grants), slices.Clone(x.Sessions), slices.Clone(x.Tokens)
+	y.Grants, y.Groups, y.Sessions, y.Tokens = maps.Clone(x.Grants), slices.Clone(x.Groups), slices.Clone(x.Sessions), slices.Clone(x.Tokens)
 	return y
 }
 
@@ -515,16 +519,58 @@ func (a *Accounts) Grant(id string, g Grants, disabled bool) error {
 			return err
 		}
 		x.Grants, x.Disabled = maps.Clone(g), disabled
-		x.cutTokens()
+		x.cutTokens(a.rolesOf(x))
 		return nil
 	})
 }
 
 // cutTokens takes from the tokens what the account has not, for good: a later promotion must not widen a token of before.
-func (x *Account) cutTokens() {
+func (x *Account) cutTokens(has Grants) {
 	for i := range x.Tokens {
-		x.Tokens[i].Grants = x.Grants.within(x.Tokens[i].Grants)
+		x.Tokens[i].Grants = has.within(x.Tokens[i].Grants)
 	}
+}
+
+// ProviderRoles are the roles that an OpenID provider decides about. They are read at each use, so that a server with other ones gives other ones.
+type ProviderRoles struct {
+	Everybody Grants            // of everybody whom the provider knows
+	Groups    map[string]Grants // and of the members of these groups
+}
+
+// Check refuses roles that cannot be granted.
+func (r ProviderRoles) Check() error {
+	err := checkGrants(r.Everybody)
+	for _, g := range r.Groups {
+		err = errors.Join(err, checkGrants(g))
+	}
+	return err
+}
+
+// SetProviderRoles sets the roles of people of the OpenID provider.
+func (a *Accounts) SetProviderRoles(r ProviderRoles) {
+	a.mu.Lock()
+	a.roles = r
+	a.mu.Unlock()
+	a.watches.tell()
+}
+
+// rolesOf returns all roles of an account: those that admins have given, and those of its provider. The caller holds mu.
+func (a *Accounts) rolesOf(x *Account) Grants {
+	if x.External == nil {
+		return x.Grants
+	}
+	out := x.Grants.with(a.roles.Everybody)
+	for _, g := range x.Groups {
+		out = out.with(a.roles.Groups[g])
+	}
+	return out
+}
+
+// Granted returns all roles of an account.
+func (a *Accounts) Granted(x Account) Grants {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.rolesOf(&x)
 }
 
 // Remove deletes an account, with its sessions and tokens.
@@ -595,7 +641,7 @@ func (a *Accounts) holds(i Invitation) bool {
 		return false
 	}
 	if x, err := a.of(i.Maker); err == nil {
-		return !x.Disabled && x.Grants.In("") == Admin
+		return !x.Disabled && a.rolesOf(x).In("") == Admin
 	}
 	t, ok := a.bare(i.Maker)
 	return i.Maker == "" || ok && t.Grants.In("") == Admin
@@ -791,7 +837,7 @@ func (a *Accounts) MakeToken(id, name string, g Grants, expires time.Time) (t To
 		if len(x.Tokens) >= maxTokens {
 			return ErrTooMany
 		}
-		t = Token{ID: newID(), Name: strings.ToValidUTF8(name, ""), Hash: hash, Grants: x.Grants.within(g), Created: a.now().UTC(), Expires: expires}
+		t = Token{ID: newID(), Name: strings.ToValidUTF8(name, ""), Hash: hash, Grants: a.rolesOf(x).within(g), Created: a.now().UTC(), Expires: expires}
 		if len(t.Grants) == 0 {
 			return errors.New("you have no role there")
 		}
@@ -904,7 +950,8 @@ func (a *Accounts) granted(hash string) (Grants, bool) {
 	}
 	x := f.account
 	var used *time.Time
-	grants := x.Grants
+	has := a.rolesOf(x)
+	grants := has
 	for i := range x.Sessions {
 		if s := &x.Sessions[i]; s.ID == f.session && f.session != "" {
 			if s.over(now) {
@@ -918,7 +965,7 @@ func (a *Accounts) granted(hash string) (Grants, bool) {
 			if !t.Expires.IsZero() && now.After(t.Expires) {
 				return nil, false
 			}
-			grants, used = x.Grants.within(t.Grants), &t.Used
+			grants, used = has.within(t.Grants), &t.Used
 		}
 	}
 	if used == nil {

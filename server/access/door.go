@@ -45,6 +45,9 @@ func NewDoor(c Config) *Door {
 		c.Accounts, _ = OpenAccounts(&Memory{}) // it never fails
 	}
 	c.Accounts.Fix(c.Tokens.fixed())
+	if c.OIDC != nil {
+		c.Accounts.SetProviderRoles(c.OIDC.Roles)
+	}
 	d := &Door{Config: c, guesses: newGuesses(c.Log)}
 	d.pages = d.routes()
 	return d

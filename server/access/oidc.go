@@ -1,6 +1,7 @@
 package access
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
@@ -8,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -32,6 +34,8 @@ type OIDC struct {
 	Issuer, ClientID, Secret string
 	Name                     string // shown on the button; the host of the issuer by default
 	Client                   *http.Client
+	GroupsClaim              string // where an identity has its groups, as in "groups" or "realm_access.roles"
+	Roles                    ProviderRoles
 
 	mu       sync.Mutex
 	provider *oidc.Provider
@@ -83,7 +87,39 @@ func (o *OIDC) discover() (*oidc.Provider, error) {
 }
 
 func (d *Door) oauth(p *oidc.Provider, r *http.Request) *oauth2.Config {
-	return &oauth2.Config{ClientID: d.OIDC.ClientID, ClientSecret: d.OIDC.Secret, Endpoint: p.Endpoint(), RedirectURL: d.origin(r) + "/access/oidc/back", Scopes: []string{oidc.ScopeOpenID, "profile"}}
+	return &oauth2.Config{ClientID: d.OIDC.ClientID, ClientSecret: d.OIDC.Secret, Endpoint: p.Endpoint(), RedirectURL: d.origin(r) + "/access/oidc/back", Scopes: d.OIDC.scopes(p)}
+}
+
+// scopes returns what is asked of a provider: groups only if they have roles, and if it has a scope for them.
+func (o *OIDC) scopes(p *oidc.Provider) []string {
+	out := []string{oidc.ScopeOpenID, "profile"}
+	var says struct {
+		Scopes []string `json:"scopes_supported"`
+	}
+	if len(o.Roles.Groups) > 0 && p.Claims(&says) == nil && slices.Contains(says.Scopes, "groups") {
+		out = append(out, "groups")
+	}
+	return out
+}
+
+// groups returns the groups of an identity that have roles here, sorted.
+func (o *OIDC) groups(claims map[string]any) (out []string) {
+	var at any = claims
+	for name := range strings.SplitSeq(cmp.Or(o.GroupsClaim, "groups"), ".") {
+		inside, _ := at.(map[string]any)
+		at = inside[name]
+	}
+	if one, ok := at.(string); ok {
+		at = []any{one}
+	}
+	list, _ := at.([]any)
+	for _, x := range list {
+		if name, ok := x.(string); ok && o.Roles.Groups[name] != nil {
+			out = append(out, name)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
 }
 
 // underWay is what the browser keeps while somebody signs in at the provider.
@@ -139,12 +175,14 @@ func (d *Door) endOIDC(w http.ResponseWriter, r *http.Request) {
 		d.signInPage(w, r, http.StatusUnauthorized, "Signing in at "+d.OIDC.title()+" failed: "+err.Error()+".")
 		return
 	}
-	var says struct {
-		Name string `json:"name"`
-		Nick string `json:"preferred_username"`
+	claims := map[string]any{}
+	_ = who.Claims(&claims) // an identity that says nothing has no name and no group
+	nick, _ := claims["preferred_username"].(string)
+	name, _ := claims["name"].(string)
+	id, err := d.Accounts.External(External{who.Issuer, who.Subject}, nick, name, u.Invite)
+	if err == nil {
+		err = d.Accounts.inGroups(id, d.OIDC.groups(claims))
 	}
-	_ = who.Claims(&says) // names are only shown
-	id, err := d.Accounts.External(External{who.Issuer, who.Subject}, says.Nick, says.Name, u.Invite)
 	if err != nil {
 		d.signInPage(w, r, http.StatusForbidden, capital(err.Error())+".")
 		return
@@ -244,6 +282,22 @@ func (a *Accounts) External(of External, login, name, invite string) (id string,
 		}
 		x.Login = fmt.Sprintf("%s-%d", login, n)
 	}
+}
+
+// inGroups sets the groups of an account, as its provider says them. Tokens and what goes on lose at once what the account has not any more.
+func (a *Accounts) inGroups(id string, groups []string) error {
+	if x, err := a.Get(id); err != nil || slices.Equal(x.Groups, groups) {
+		return err
+	}
+	return a.change(func() error {
+		x, err := a.of(id)
+		if err != nil {
+			return err
+		}
+		x.Groups = groups
+		x.cutTokens(a.rolesOf(x))
+		return nil
+	})
 }
 
 func encode(b []byte) string { return base64.RawURLEncoding.EncodeToString(b) }

@@ -1,6 +1,7 @@
 package access
 
 import (
+	"encoding/json"
 	"io"
 	"net/http"
 	"net/http/cookiejar"
@@ -8,6 +9,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/oauth2-proxy/mockoidc"
 )
@@ -125,4 +127,123 @@ func TestOIDC(t *testing.T) {
 		t.Error(resp.StatusCode)
 	}
 	e.signIn(url.Values{"token": {"all"}})
+}
+
+// The groups of a person at the provider give roles, and everybody there has one, besides what admins give. They follow at the next sign-in,
+// tokens included, and a server with other rules gives other roles at once.
+func TestOIDCGroups(t *testing.T) {
+	m, err := mockoidc.Run()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer m.Shutdown()
+	file := &Memory{}
+	accounts, _ := OpenAccounts(file)
+	provider := func(r ProviderRoles) *OIDC {
+		return &OIDC{Issuer: m.Config().Issuer, ClientID: m.Config().ClientID, Secret: m.Config().ClientSecret, Name: "Example", Roles: r}
+	}
+	rules := ProviderRoles{Everybody: Grants{"open": Viewer}, Groups: map[string]Grants{"cn=devs": {"one": Author}, "leads": {Everywhere: Admin}, "guests": {"one": Viewer}}}
+	e := newEntrance(t, Config{Accounts: accounts, Tokens: testTokens, OIDC: provider(rules)})
+	srv := httptest.NewServer(e.h)
+	defer srv.Close()
+	signIn := func(subject string, groups ...string) string {
+		t.Helper()
+		jar, _ := cookiejar.New(nil)
+		m.QueueUser(&mockoidc.MockUser{Subject: subject, PreferredUsername: "p" + subject, Groups: groups})
+		resp, err := (&http.Client{Jar: jar}).PostForm(srv.URL+"/access/oidc", url.Values{"to": {"/p/x/definitions"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		text, _ := io.ReadAll(resp.Body)
+		return string(text)
+	}
+	account := func(subject string) Account {
+		t.Helper()
+		for _, x := range accounts.List() {
+			if x.External.Subject == subject {
+				return x
+			}
+		}
+		t.Fatalf("no account of %s", subject)
+		return Account{}
+	}
+	for _, c := range []struct {
+		groups []string
+		want   string
+	}{
+		{nil, "viewer in open"},
+		{[]string{"cn=devs", "others", "guests", "cn=devs"}, "author in one, viewer in open"},
+		{[]string{"leads"}, "admin everywhere, viewer in open"},
+		{[]string{"others"}, "viewer in open"}, // it is the same person, who has left the group
+	} {
+		signIn("1", c.groups...)
+		x := account("1")
+		if got := accounts.Granted(x).String(); got != c.want || len(x.Grants) != 0 {
+			t.Errorf("in %v: %s and %v, want %s", c.groups, got, x.Grants, c.want)
+		}
+	}
+
+	// What an admin gives stays, whatever the provider says; the higher of the two counts.
+	id := account("1").ID
+	if err := accounts.Grant(id, Grants{"one": Operator}, false); err != nil {
+		t.Fatal(err)
+	}
+	signIn("1", "guests")
+	if got := accounts.Granted(account("1")).String(); got != "operator in one, viewer in open" {
+		t.Errorf("%s", got)
+	}
+
+	// A token has what its group gave only as long as that is so, and not again when the group comes back.
+	if err := accounts.Grant(id, Grants{}, false); err != nil {
+		t.Fatal(err)
+	}
+	signIn("1", "cn=devs")
+	made, _, err := accounts.MakeToken(id, "build", Grants{"one": Author, "open": Author}, time.Time{})
+	if err != nil || made.Grants.String() != "author in one, viewer in open" {
+		t.Fatalf("%+v %v", made, err)
+	}
+	tokens := func(what, want string) {
+		t.Helper()
+		if x := account("1"); len(x.Tokens) != 1 || x.Tokens[0].Grants.String() != want {
+			t.Errorf("%s: %+v, want %s", what, x.Tokens, want)
+		}
+	}
+	again, err := OpenAccounts(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if x := again.List(); len(x[0].Tokens) != 1 || x[0].Tokens[0].Grants.String() != "author in one, viewer in open" || strings.Join(x[0].Groups, " ") != "cn=devs" {
+		t.Errorf("after a restart: %+v", x)
+	}
+	signIn("1")
+	tokens("without the group", "viewer in open")
+	signIn("1", "cn=devs")
+	tokens("in the group again", "viewer in open")
+
+	// Other rules, and people with a password, who are not of the provider.
+	accounts.SetProviderRoles(ProviderRoles{Groups: map[string]Grants{"cn=devs": {"two": Viewer}}})
+	if got := accounts.Granted(account("1")).String(); got != "viewer in two" {
+		t.Errorf("with other rules: %s", got)
+	}
+	if got := accounts.Granted(Account{Groups: []string{"cn=devs"}, Grants: Grants{}}); len(got) != 0 {
+		t.Errorf("somebody with a password: %v", got)
+	}
+}
+
+// Where an identity has its groups.
+func TestGroupsOfClaims(t *testing.T) {
+	rules := ProviderRoles{Groups: map[string]Grants{"a": {}, "b": {}, "": {}}}
+	for _, c := range []struct{ claim, text, want string }{
+		{"", `{"groups": ["b", "x", "a", "b"]}`, "a b"}, {"groups", `{"groups": "a"}`, "a"}, {"realm_access.roles", `{"realm_access": {"roles": ["b"]}}`, "b"},
+		{"realm_access.roles", `{"realm_access": ["b"]}`, ""}, {"", `{"groups": [1, null, {"a": "a"}, ["a"]]}`, ""}, {"", `{"groups": {"a": true}}`, ""}, {"", `{}`, ""}, {"a.b.c", `{"a": {"b": null}}`, ""},
+	} {
+		claims := map[string]any{}
+		if err := json.Unmarshal([]byte(c.text), &claims); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join((&OIDC{GroupsClaim: c.claim, Roles: rules}).groups(claims), " "); got != c.want {
+			t.Errorf("%s in %s: %q, want %q", c.claim, c.text, got, c.want)
+		}
+	}
 }

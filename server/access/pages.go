@@ -286,11 +286,14 @@ func (d *Door) people(w http.ResponseWriter, r *http.Request, v templates.Access
 	p := &templates.AccessPeople{Link: link, Projects: d.projects(Of(r)), RoleNames: RoleNames()}
 	for _, x := range d.Accounts.List() {
 		a := templates.AccessAccount{
-			ID: x.ID, Login: x.Login, Name: x.Name, Used: dayText(x.Used, "never"), Roles: map[string]string{}, RolesText: x.Grants.String(),
+			ID: x.ID, Login: x.Login, Name: x.Name, Used: dayText(x.Used, "never"), Roles: map[string]string{}, RolesText: d.Accounts.Granted(x).String(),
 			Disabled: x.Disabled, Self: x.ID == Of(r).ID, Tokens: len(x.Tokens), Sessions: len(x.Sessions),
 		}
 		if x.External != nil {
 			a.From = x.External.Issuer + ", "
+			if len(x.Groups) > 0 {
+				a.From += "in " + strings.Join(x.Groups, ", ") + " there, "
+			}
 		}
 		for project, role := range x.Grants {
 			a.Roles[project] = role.String()

@@ -64,6 +64,17 @@ func (g Grants) Any() (most Role) {
 	return most
 }
 
+// with returns the grants of either.
+func (g Grants) with(more Grants) Grants {
+	out := Grants{}
+	for _, of := range []Grants{g, more} {
+		for project, r := range of {
+			out[project] = max(out[project], r)
+		}
+	}
+	return out
+}
+
 // within returns the grants that both have.
 func (g Grants) within(limit Grants) Grants {
 	out := Grants{}
