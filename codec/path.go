@@ -52,7 +52,7 @@ func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 				break
 			}
 			if o := &r.Program.Ops[n.Op]; o.Code == OpCall && n.Kind == NodeGroup {
-				dst = r.Program.appendBelow(dst, base, o.Field, indexes[:depth])
+				dst = r.Program.AppendBelow(dst, base, o.Field, indexes[:depth])
 				depth, base = 0, int(r.Program.Ops[o.Group].Field)
 			}
 			lo, hi = i+1, int(r.Nodes[i].After)
@@ -62,22 +62,12 @@ func (r *Record) AppendPath(dst []byte, field uint16, node, elem int32) []byte {
 		indexes[depth] = elem
 		depth++
 	}
-	return r.Program.appendBelow(dst, base, field, indexes[:depth])
-}
-
-// AppendIndexed appends the path of a field with the given indexes. Missing indexes are omitted.
-func (p *Program) AppendIndexed(dst []byte, field uint16, indexes []int32) []byte {
-	return p.appendBelow(dst, -1, field, indexes)
+	return r.Program.AppendBelow(dst, base, field, indexes[:depth])
 }
 
 // AppendBelow appends the path of a field from one that encloses it, whose path is in dst; -1 stands for the message. Missing indexes are
 // omitted.
 func (p *Program) AppendBelow(dst []byte, base int, field uint16, indexes []int32) []byte {
-	return p.appendBelow(dst, base, field, indexes)
-}
-
-// appendBelow is AppendBelow.
-func (p *Program) appendBelow(dst []byte, base int, field uint16, indexes []int32) []byte {
 	if field == noIndex {
 		return dst
 	}

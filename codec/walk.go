@@ -76,13 +76,13 @@ func (w *Walker) Append(dst []byte, l Leaf) []byte {
 	}
 	if l.Field == noIndex && (l.Role == RoleHere || l.Role == RoleNext || len(indexes) > 0) {
 		if f := w.r.ListOf(l.Node); f != noIndex {
-			return w.r.Program.appendBelow(dst, base, f, indexes)
+			return w.r.Program.AppendBelow(dst, base, f, indexes)
 		}
 	}
 	if l.Field == noIndex {
 		return append(dst, l.Role.String()...)
 	}
-	return w.r.Program.appendBelow(dst, base, l.Field, indexes)
+	return w.r.Program.AppendBelow(dst, base, l.Field, indexes)
 }
 
 // through appends the path of the innermost call. It returns the field of the group that it reads, and the indexes inside it.
@@ -91,7 +91,7 @@ func (w *Walker) through(dst []byte, indexes []int32) ([]byte, int, []int32) {
 	for k, e := range indexes {
 		if e == inCall {
 			o := &p.Ops[w.op[k]]
-			dst = p.appendBelow(dst, base, o.Field, indexes[from:k])
+			dst = p.AppendBelow(dst, base, o.Field, indexes[from:k])
 			base, from = int(p.Ops[o.Group].Field), k+1
 		}
 	}

@@ -89,13 +89,3 @@ func Recognizes(name, text string) bool {
 
 // IsDefinition reports whether a file of this name holds definitions whatever its contents.
 func IsDefinition(name string) bool { return strings.EqualFold(path.Ext(name), ".def") }
-
-// TrimExt returns a file name without the extension of definitions of any dialect. Other names are returned as they are.
-func TrimExt(name string) string {
-	for _, d := range Dialects {
-		if bare, ok := strings.CutSuffix(name, d.Ext); ok {
-			return bare
-		}
-	}
-	return name
-}

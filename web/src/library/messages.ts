@@ -60,11 +60,6 @@ export function listedVersions(message: string): string[] {
   return row === undefined ? [] : messagesOf(list, row);
 }
 
-/** The file of a message, if it has several. */
-export function listedFile(message: string): string | undefined {
-  return rows.get(message)?.file;
-}
-
 /** The entries of the list for a menu: name, version or code, and address. */
 export function listedEntries(): { name: string; note: string; href: string }[] {
   return sectionsOf().flatMap(({ id, rows }) => rows.flatMap((row) => messagesOf(list, row).map((message, i) => ({
