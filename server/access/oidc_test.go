@@ -235,8 +235,14 @@ func TestOIDCGroups(t *testing.T) {
 func TestGroupsOfClaims(t *testing.T) {
 	rules := ProviderRoles{Groups: map[string]Grants{"a": {}, "b": {}, "": {}}}
 	for _, c := range []struct{ claim, text, want string }{
-		{"", `{"groups": ["b", "x", "a", "b"]}`, "a b"}, {"groups", `{"groups": "a"}`, "a"}, {"realm_access.roles", `{"realm_access": {"roles": ["b"]}}`, "b"},
-		{"realm_access.roles", `{"realm_access": ["b"]}`, ""}, {"", `{"groups": [1, null, {"a": "a"}, ["a"]]}`, ""}, {"", `{"groups": {"a": true}}`, ""}, {"", `{}`, ""}, {"a.b.c", `{"a": {"b": null}}`, ""},
+		{"", `{"groups": ["b", "x", "a", "b"]}`, "a b"},
+		{"groups", `{"groups": "a"}`, "a"},
+		{"realm_access.roles", `{"realm_access": {"roles": ["b"]}}`, "b"},
+		{"realm_access.roles", `{"realm_access": ["b"]}`, ""},
+		{"", `{"groups": [1, null, {"a": "a"}, ["a"]]}`, ""},
+		{"", `{"groups": {"a": true}}`, ""},
+		{"", `{}`, ""},
+		{"a.b.c", `{"a": {"b": null}}`, ""},
 	} {
 		claims := map[string]any{}
 		if err := json.Unmarshal([]byte(c.text), &claims); err != nil {
