@@ -2938,6 +2938,8 @@ export interface AccessAccount {
   used?: string;
   /** the identity at the OpenID provider */
   external?: AccessExternal;
+  /** groups at the provider that have roles here, as of the last sign-in */
+  groups?: string[];
 }
 
 /** InvitationList is the invitations that can still be used. */
