@@ -309,7 +309,7 @@ func TestFlowDefineNamesCodeWhenSaved(t *testing.T) {
 		t.Fatalf("the code map before the definition is saved: %q", got)
 	}
 	p.Press("Ctrl+S")
-	f.shows("#facts", "saved")
+	f.saved()
 	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(codes(), "S_BEGUN 12345"); time.Sleep(20 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatalf("the code map after the definition is saved: %q", codes())

@@ -114,7 +114,7 @@ func TestFlowDrafts(t *testing.T) {
 	const named = "# description of C_MINE.1\n\nuint32 mine"
 	f.says("what was begun, under its new name", named)
 	f.press("Ctrl+S")
-	f.shows("#facts", "saved")
+	f.saved()
 	f.is("it is stored", `location.pathname.endsWith("/definitions/C_MINE.1") && !document.querySelector("#name").checkVisibility()`)
 	servertest.Stands(t, dir, "C_MINE.1.def", named)
 	f.is("the list has it once", `[...document.querySelectorAll("#rail-list .item")].filter((e) => e.innerText.includes("C_MINE")).length === 1`)

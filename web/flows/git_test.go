@@ -51,7 +51,7 @@ func TestFlowGit(t *testing.T) {
 	f.press("Enter")
 	f.types("byte level")
 	f.press("Ctrl+S")
-	f.shows("#facts", "saved")
+	f.saved()
 	open()
 	f.shows(".git-dialog", "first")
 	f.is("the change", `document.querySelectorAll(".git-dialog .history-row").length === 1 && document.querySelector(".git-dialog .compare-body").textContent.includes("byte level")`)

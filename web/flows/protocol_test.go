@@ -84,7 +84,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.writes(servertest.RegattaText(t, "json"))
 	f.press("Ctrl+S")
 	f.is("the messages", `[...document.querySelectorAll("#rail-list .item")].some(e => e.dataset.name === "heard")`)
-	f.shows("#facts", "saved")
+	f.saved()
 
 	// The envelope.
 	p.Click("link", "New envelope")
@@ -97,7 +97,7 @@ func TestFlowOwnProtocol(t *testing.T) {
 	f.writes(servertest.RegattaText(t, "envelope"))
 	f.shows("#definition-notes", "No mistakes")
 	f.press("Ctrl+S")
-	f.shows("#facts", "saved")
+	f.saved()
 	f.is("it is listed", `document.querySelector('#rail-list .item[data-name="protocol.envelope"] .dot.ok') !== null`)
 	if now := s.Projects.Find("regatta").Now(); now.Envelope == nil || now.EnvelopeFile.Text != servertest.RegattaText(t, "envelope") {
 		t.Fatal("the envelope is not stored")
@@ -249,7 +249,7 @@ func TestFlowFoundEnvelope(t *testing.T) {
 	// Formatting, saving, the history, and editing together.
 	f.press("Shift+Alt+F")
 	f.press("Ctrl+S")
-	f.shows("#facts", "saved")
+	f.saved()
 	f.together()
 	f.caret(1)
 	f.types("  # shared")

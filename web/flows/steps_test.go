@@ -43,6 +43,12 @@ func (f flow) shows(selector, text string) {
 	f.is(selector+" shows "+text, fmt.Sprintf(`document.querySelector(%s)?.innerText?.includes(%s)`, jsText(selector), jsText(text)))
 }
 
+// saved waits until the text is saved. ("not saved" has the word, too.)
+func (f flow) saved() {
+	f.Helper()
+	f.is("it is saved", `document.querySelector("#facts .ok") !== null`)
+}
+
 // lacks waits until no element matches.
 func (f flow) lacks(selector string) {
 	f.Helper()
