@@ -40,6 +40,13 @@ func TestDifferingFrames(t *testing.T) {
 	if got := ask(a, b, "dir == c2s"); got.Differ != 1 {
 		t.Errorf("%+v", got)
 	}
+
+	// Bytes that the definition does not explain differ, too.
+	s = captureServer(t, "tera", map[string]string{"C_SAY.1.def": "uint16 at\n", "protocol.1.map": "C_SAY 4097\n"})
+	a, b = servertest.Keep(t, s, "a", chat).ID, servertest.Keep(t, s, "b", bytes.Replace(chat, text, []byte("t\x00e\x00x\x00t\x00 \x00X\x00"), 1)).ID
+	if got := ask(a, b, "C_SAY"); got.Differ != 1 || len(got.Rows) != 1 || got.Rows[0].A != 8 || got.Rows[0].Path == "" || got.Rows[0].More != 0 || got.Rows[0].Was == got.Rows[0].Is {
+		t.Errorf("behind the definition: %+v", got)
+	}
 	for _, wrong := range []string{"?with=" + b + "&type=len+>", "?with=" + b, "?with=none&type=C_SAY"} {
 		if code := servertest.Request(t, s, "GET", "/api/one/captures/"+a+"/differences"+wrong, nil, nil); code != 404 && code != 422 {
 			t.Errorf("%s: %d", wrong, code)

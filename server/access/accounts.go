@@ -510,6 +510,14 @@ func (a *Accounts) Get(id string) (Account, error) {
 
 // Grant sets the roles of an account, and whether it is disabled. Open sessions have the new roles at once.
 func (a *Accounts) Grant(id string, g Grants, disabled bool) error {
+	if g == nil {
+		g = Grants{}
+	}
+	return a.Change(id, g, &disabled)
+}
+
+// Change sets the roles of an account, unless g is nil, and whether it is disabled, unless that is nil.
+func (a *Accounts) Change(id string, g Grants, disabled *bool) error {
 	if err := checkGrants(g); err != nil {
 		return err
 	}
@@ -518,7 +526,12 @@ func (a *Accounts) Grant(id string, g Grants, disabled bool) error {
 		if err != nil {
 			return err
 		}
-		x.Grants, x.Disabled = maps.Clone(g), disabled
+		if g != nil {
+			x.Grants = maps.Clone(g)
+		}
+		if disabled != nil {
+			x.Disabled = *disabled
+		}
 		x.cutTokens(a.rolesOf(x))
 		return nil
 	})
@@ -533,6 +546,7 @@ func (x *Account) cutTokens(has Grants) {
 
 // ProviderRoles are the roles that an OpenID provider decides about. They are read at each use, so that a server with other ones gives other ones.
 type ProviderRoles struct {
+	Issuer    string            // of the identities that it is about: another provider's groups may have the same names
 	Everybody Grants            // of everybody whom the provider knows
 	Groups    map[string]Grants // and of the members of these groups
 }
@@ -556,7 +570,7 @@ func (a *Accounts) SetProviderRoles(r ProviderRoles) {
 
 // rolesOf returns all roles of an account: those that admins have given, and those of its provider. The caller holds mu.
 func (a *Accounts) rolesOf(x *Account) Grants {
-	if x.External == nil {
+	if x.External == nil || x.External.Issuer != a.roles.Issuer {
 		return x.Grants
 	}
 	out := x.Grants.with(a.roles.Everybody)

@@ -46,7 +46,9 @@ func NewDoor(c Config) *Door {
 	}
 	c.Accounts.Fix(c.Tokens.fixed())
 	if c.OIDC != nil {
-		c.Accounts.SetProviderRoles(c.OIDC.Roles)
+		roles := c.OIDC.Roles
+		roles.Issuer = c.OIDC.Issuer
+		c.Accounts.SetProviderRoles(roles)
 	}
 	d := &Door{Config: c, guesses: newGuesses(c.Log)}
 	d.pages = d.routes()

@@ -104,10 +104,14 @@ func (o *OIDC) scopes(p *oidc.Provider) []string {
 
 // groups returns the groups of an identity that have roles here, sorted.
 func (o *OIDC) groups(claims map[string]any) (out []string) {
-	var at any = claims
-	for name := range strings.SplitSeq(cmp.Or(o.GroupsClaim, "groups"), ".") {
-		inside, _ := at.(map[string]any)
-		at = inside[name]
+	claim := cmp.Or(o.GroupsClaim, "groups")
+	at, ok := claims[claim] // which may have dots
+	if !ok {
+		at = any(claims)
+		for name := range strings.SplitSeq(claim, ".") {
+			inside, _ := at.(map[string]any)
+			at = inside[name]
+		}
 	}
 	if one, ok := at.(string); ok {
 		at = []any{one}

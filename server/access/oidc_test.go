@@ -7,6 +7,7 @@ import (
 	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -222,9 +223,26 @@ func TestOIDCGroups(t *testing.T) {
 	tokens("in the group again", "viewer in open")
 
 	// Other rules, and people with a password, who are not of the provider.
-	accounts.SetProviderRoles(ProviderRoles{Groups: map[string]Grants{"cn=devs": {"two": Viewer}}})
-	if got := accounts.Granted(account("1")).String(); got != "viewer in two" {
-		t.Errorf("with other rules: %s", got)
+	for issuer, want := range map[string]string{m.Config().Issuer: "viewer in two", "https://another.example": "no role"} {
+		accounts.SetProviderRoles(ProviderRoles{Issuer: issuer, Everybody: Grants{}, Groups: map[string]Grants{"cn=devs": {"two": Viewer}}})
+		if got := accounts.Granted(account("1")).String(); got != want {
+			t.Errorf("with other rules for people of %s: %s, want %s", issuer, got, want)
+		}
+	}
+
+	// A change of one thing leaves the other as it is.
+	off, on := true, false
+	for _, c := range []struct {
+		grants   Grants
+		disabled *bool
+		want     string
+	}{{nil, &off, "no role true"}, {Grants{"one": Viewer}, nil, "viewer in one true"}, {nil, &on, "viewer in one false"}, {Grants{}, nil, "no role false"}} {
+		if err := accounts.Change(id, c.grants, c.disabled); err != nil {
+			t.Fatal(err)
+		}
+		if x := account("1"); x.Grants.String()+" "+strconv.FormatBool(x.Disabled) != c.want {
+			t.Errorf("%v %t, want %s", x.Grants, x.Disabled, c.want)
+		}
 	}
 	if got := accounts.Granted(Account{Groups: []string{"cn=devs"}, Grants: Grants{}}); len(got) != 0 {
 		t.Errorf("somebody with a password: %v", got)
@@ -241,6 +259,7 @@ func TestGroupsOfClaims(t *testing.T) {
 		{"realm_access.roles", `{"realm_access": ["b"]}`, ""},
 		{"", `{"groups": [1, null, {"a": "a"}, ["a"]]}`, ""},
 		{"", `{"groups": {"a": true}}`, ""},
+		{"https://example.com/groups", `{"https://example.com/groups": ["a"]}`, "a"},
 		{"", `{}`, ""},
 		{"a.b.c", `{"a": {"b": null}}`, ""},
 	} {

@@ -334,7 +334,8 @@ func (d *Door) changePeople(w http.ResponseWriter, r *http.Request) {
 	case "withdraw":
 		err, done = d.Withdraw(r, id), "The invitation is withdrawn."
 	case "grant":
-		err, done = d.Grant(r, id, grantsOf(r), r.PostFormValue("disabled") != ""), "The roles are saved."
+		disabled := r.PostFormValue("disabled") != ""
+		err, done = d.Grant(r, id, grantsOf(r), &disabled), "The roles are saved."
 	case "signout":
 		err, done = d.SignOut(r, id), "Signed out everywhere."
 	case "remove":

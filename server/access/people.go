@@ -39,8 +39,15 @@ func (d *Door) Withdraw(r *http.Request, id string) error {
 }
 
 // Grant sets the roles of an account, and whether it is disabled.
-func (d *Door) Grant(r *http.Request, id string, g Grants, disabled bool) error {
-	return d.did(r, "people: grant", d.loginOf(id)+" as "+g.String(), d.Accounts.Grant(id, g, disabled))
+func (d *Door) Grant(r *http.Request, id string, g Grants, disabled *bool) error {
+	what := d.loginOf(id)
+	if disabled != nil && *disabled {
+		what += ", disabled,"
+	}
+	if g != nil {
+		what += " as " + g.String()
+	}
+	return d.did(r, "people: grant", what, d.Accounts.Change(id, g, disabled))
 }
 
 // SignOut ends all sessions of an account.

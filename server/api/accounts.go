@@ -115,7 +115,11 @@ func (s *API) makeToken(_ context.Context, in *makeTokenInput) (*madeTokenOutput
 	if err != nil {
 		return nil, err
 	}
-	t, secret, err := d.MakeToken(in.request, in.Body.Name, access.Grants{cmp.Or(in.Body.Project, access.Everywhere): in.Body.Role}, in.Body.Days)
+	grants := access.Grants{cmp.Or(in.Body.Project, access.Everywhere): in.Body.Role}
+	if err := s.knowsProjects(grants, nil); err != nil {
+		return nil, err
+	}
+	t, secret, err := d.MakeToken(in.request, in.Body.Name, grants, in.Body.Days)
 	if err != nil {
 		return nil, asHTTP(err)
 	}
@@ -187,12 +191,8 @@ func (s *API) changeAccount(_ context.Context, in *changeAccountInput) (*account
 		if err := s.knowsProjects(in.Body.Grants, x.Grants); err != nil {
 			return nil, err
 		}
-		x.Grants = in.Body.Grants
 	}
-	if in.Body.Disabled != nil {
-		x.Disabled = *in.Body.Disabled
-	}
-	if err := d.Grant(in.request, in.ID, x.Grants, x.Disabled); err != nil {
+	if err := d.Grant(in.request, in.ID, in.Body.Grants, in.Body.Disabled); err != nil {
 		return nil, asHTTP(err)
 	}
 	x, err = d.Accounts.Get(in.ID)
@@ -205,7 +205,10 @@ func (s *API) changeAccount(_ context.Context, in *changeAccountInput) (*account
 // knowsProjects refuses roles in projects that do not exist, unless the account has them.
 func (s *API) knowsProjects(g, had access.Grants) error {
 	for project := range g {
-		if _, ok := had[project]; !ok && project != access.Everywhere && s.Projects.Find(project) == nil {
+		if _, ok := had[project]; ok || project == access.Everywhere {
+			continue
+		}
+		if ws := s.Projects.Find(project); ws == nil || ws.Name != project { // an earlier name may be that of another project later
 			return huma.Error422UnprocessableEntity(fmt.Sprintf("a role in %.80q: there is no such project", project))
 		}
 	}

@@ -11,7 +11,7 @@ import (
 
 // Bounds of the comparison of many frames.
 const (
-	maxDiffering = 100             // pairs that are listed
+	maxDiffering = 100             // pairs that are listed, and bytes of each of their values
 	maxPairs     = 100_000         // that are compared
 	differTime   = 2 * time.Second // for comparing them
 )
@@ -58,20 +58,45 @@ func (l *List) Differ(ctx context.Context, other *List) (*DifferingFrames, error
 		if out.Differ++; len(out.Rows) == maxDiffering {
 			continue
 		}
-		row := Differing{A: int(a.N), B: int(b.N)}
-		rows, _, _ := diffRows(frameProgram(l.snap, &a), frameProgram(other.snap, &b), a.Bytes, b.Bytes)
-		row.More = -1
-		for _, r := range rows {
-			if r.Same {
-				continue
-			}
-			if row.More++; row.Path == "" || computed(row.Path) && !computed(r.Path) {
-				row.Path, row.Was, row.Is = r.Path, r.A, r.B
-			}
+		if time.Now().After(until) { // of pairs that differ, each may take long
+			out.Note = "not all frames were compared, as there are too many"
+			break
 		}
+		rows, _, _ := diffRows(frameProgram(l.snap, &a), frameProgram(other.snap, &b), a.Bytes, b.Bytes)
+		row, ok := firstOf(rows)
+		if !ok || row.Was == row.Is { // they differ where no field of the definition is
+			rows, _, _ = diffRows(nil, nil, a.Bytes, b.Bytes)
+			row, _ = firstOf(rows)
+		}
+		row.A, row.B = int(a.N), int(b.N)
 		out.Rows = append(out.Rows, row)
 	}
 	return out, nil
+}
+
+// firstOf describes the first row that differs. ok is false if there is none.
+func firstOf(rows []diffRow) (out Differing, ok bool) {
+	for _, r := range rows {
+		if r.Same {
+			continue
+		}
+		if ok {
+			out.More++
+		}
+		if !ok || computed(out.Path) && !computed(r.Path) {
+			out.Path, out.Was, out.Is = r.Path, cutValue(r.A), cutValue(r.B)
+		}
+		ok = true
+	}
+	return out, ok
+}
+
+// cutValue bounds a value of an answer with many.
+func cutValue(text string) string {
+	if len(text) <= maxDiffering {
+		return text
+	}
+	return strings.ToValidUTF8(text[:maxDiffering], "") + "…"
 }
 
 // computed reports whether a path is of a length, count or offset, which tells less than a value.

@@ -90,6 +90,9 @@ func Take(src Source, n int) (*Taken, error) {
 // Bytes returns the bytes of the frame, up to maxFrameShown.
 func (t *Taken) Bytes() []byte { return t.frame.Bytes[:min(len(t.frame.Bytes), maxFrameShown)] }
 
+// Size returns the number of bytes in memory.
+func (t *Taken) Size() int { return len(t.frame.Bytes) }
+
 // Kind returns the kind of the frame.
 func (t *Taken) Kind() transport.Kind { return t.frame.Kind }
 

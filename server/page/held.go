@@ -51,6 +51,9 @@ func (l *livePage) hold() error {
 		texts += len(data)
 	}
 	now := int64(heldBase + heldText*texts + l.weight)
+	if c := f.chosen; c != nil && c.taken != nil {
+		now += int64(c.taken.Size())
+	}
 	if err := l.bench.held.change(access.Of(l.opener).Key(), l.holds, now); err != nil {
 		return err
 	}

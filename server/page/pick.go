@@ -41,7 +41,7 @@ var errGone = errors.New("this frame is not in the capture any more")
 func (p Pick) in(open *captures.Capture) (t *frames.Taken, waits bool, err error) {
 	n, complete := p.N, open.Complete()
 	known := p.ID == (transport.FrameID{}) || open.ID(uint64(n)) == p.ID
-	if !known && (complete || n <= open.Log().Len()) {
+	if !known && (complete || open.Running()) { // until then it may be read, and each look would search all frames
 		n = int(open.Number(p.ID))
 		known = n > 0
 	}
@@ -69,6 +69,10 @@ func (l *livePage) choose(p Pick) {
 func (l *livePage) fetch() {
 	c := l.form.chosen
 	if c == nil {
+		return
+	}
+	if l.capture == "" || l.ws.Captures == nil {
+		c.lost = errGone.Error()
 		return
 	}
 	stored := l.ws.For(l.read)

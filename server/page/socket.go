@@ -299,6 +299,7 @@ func (l *livePage) answer(ctx context.Context, c *socket.Channel) error {
 					continue
 				}
 			case <-whole:
+				l.fetch() // it waits for nothing now
 			}
 			if !started || l.behind {
 				continue // the page will send its state
