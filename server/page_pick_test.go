@@ -18,7 +18,7 @@ func dialCapture(t *testing.T, s *Server, id string) *openPage {
 	return &openPage{t: t, conn: dialChannel(t, t.Context(), srv.URL, nil, "page", `{"capture":"`+id+`"}`), html: pageParts{}}
 }
 
-// picked waits until the page is told about its frame.
+// picked waits until the page has the description of its frame.
 func (p *openPage) picked() *page.Picked {
 	p.t.Helper()
 	for p.last.Picked == nil {
@@ -68,7 +68,7 @@ func TestPagePick(t *testing.T) {
 		t.Errorf("with its edits: %+v, %d bytes", got, len(p.data.Bytes))
 	}
 
-	// It is told again when other definitions explain it.
+	// The description changes when other definitions explain the frame.
 	if p.do(`"set":{"pick":{"n":5}}`); p.picked().Name != "" || p.picked().Offer == nil {
 		t.Errorf("an unknown message: %+v", p.picked())
 	}

@@ -238,7 +238,7 @@ func readAs(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "> definition by code</label> <label class=\"check\">form of the text <select name=\"form\" id=\"form\"><option value=\"\">found out</option> ")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 19, "> definition by code</label> <label class=\"check\">form of the text <select name=\"form\" id=\"form\"><option value=\"\">automatic</option> ")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
@@ -307,7 +307,7 @@ func readAs(w Workbench) templ.Component {
 				return templ_7745c5c3_Err
 			}
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</select></label> <label class=\"check\" title=\"A code can mean one message from the client and another one from the server\">direction <select name=\"dir\" id=\"dir\"><option value=\"\">found out</option> <option value=\"c2s\"")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 28, "</select></label> <label class=\"check\" title=\"A code can mean one message from the client and another one from the server\">direction <select name=\"dir\" id=\"dir\"><option value=\"\">automatic</option> <option value=\"c2s\"")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -340,7 +340,7 @@ func layoutTab(w Workbench) string {
 	return "Layout"
 }
 
-// splitter is the handle between two panes; web/src/kit/panes.ts moves it.
+// splitter is the handle between two panes; web/src/kit/panes/splitters.ts moves it.
 func splitter(way, before string) templ.Component {
 	return templruntime.GeneratedTemplate(func(templ_7745c5c3_Input templruntime.GeneratedComponentInput) (templ_7745c5c3_Err error) {
 		templ_7745c5c3_W, ctx := templ_7745c5c3_Input.Writer, templ_7745c5c3_Input.Context

@@ -17,7 +17,7 @@ type Pick struct {
 	ID transport.FrameID `json:"id,omitzero"` // identity, which counts if the number is of another frame by now
 }
 
-// Picked is what an open page is told about the frame that it has picked, besides its bytes and fields.
+// Picked describes the frame that an open page has picked, besides its bytes and fields.
 type Picked struct {
 	frames.Origin
 	Lost string `json:"lost,omitempty"` // why the frame cannot be shown
@@ -122,7 +122,7 @@ func (c *chosen) frameForm(snap *workspace.Snapshot) *FrameForm {
 	return &FrameForm{Kind: c.taken.Kind().String(), Dir: o.Dir, Group: o.Group, Name: o.Name, Alternate: o.Alternate, About: o.About, Offer: o.Definition()}
 }
 
-// picked tells the page about its frame, unless it has been told the same.
+// picked sends the description of the frame, unless the page has the same one.
 func (l *livePage) picked(out *Answer) {
 	c := l.form.chosen
 	if c == nil {

@@ -33,7 +33,7 @@ func TestTextEdit(t *testing.T) {
 	})
 }
 
-// The browser computes the same; see web/src/kit/texts.test.ts.
+// The browser computes the same; see web/src/message/texts.test.ts.
 func TestSum32(t *testing.T) {
 	if got := sum32("a€😀"); got != 3800997253 {
 		t.Errorf("got %d", got)

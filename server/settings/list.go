@@ -17,7 +17,7 @@ const (
 	maxFilter  = 8192 // bytes
 )
 
-// List is what the people of a project share about lists of frames. Who has chosen other columns or colors sees those.
+// List is what the people of a project share about lists of frames. People who have chosen other columns or colors see those.
 type List struct {
 	Columns []string `json:"columns,omitempty" maxItems:"64" doc:"the columns in their order: n, time, delta, src, dst, dir, code, name, ver, len, flags, info, conn, layers, or = and the path of a field, such as =S_CHAT.message"`
 	Filters []Named  `json:"filters,omitempty" maxItems:"100" doc:"named filters: @NAME in a filter is replaced by its text"`

@@ -66,7 +66,7 @@ func TestFlowProjectPlaces(t *testing.T) {
 	f.is("it is counted", `document.querySelector("#live-count").textContent === "1"`)
 }
 
-// The page of the samples shows the ways to see frames, until it is closed.
+// The page of the samples shows the ways to see frames until somebody closes them, or does something.
 func TestFlowFirstSteps(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()
@@ -82,6 +82,18 @@ func TestFlowFirstSteps(t *testing.T) {
 	p.Gone("complementary", "First steps")
 	f.visit(srv.URL+"/p/tera/definitions", openSelector)
 	p.Gone("complementary", "First steps")
+
+	for what, do := range map[string]func(){
+		"a paste": func() { f.pasted("ff ff 12 34 00 00") },
+		"typing":  func() { f.caret(1); f.types(" mine") },
+	} {
+		f.do(`localStorage.removeItem("wirebench.first-steps")`)
+		f.visit(srv.URL+"/p/tera/definitions", openSelector)
+		p.Visible("complementary", "First steps")
+		t.Log(what)
+		do()
+		p.Gone("complementary", "First steps")
+	}
 }
 
 // The list of a capture has the whole width. The definition and the list of messages fold away, and stay as they were left.

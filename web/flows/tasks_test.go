@@ -24,7 +24,7 @@ func opens(t *testing.T, address, selector string) *hands {
 	return &hands{flow: flow{t, browsertest.OpenAllowing(t, address, selector, regexp.MustCompile(`status of (404|422)|Close received after close`))}}
 }
 
-// What somebody does who has not seen the program before, and knows Wireshark and an editor, takes no more actions than this.
+// Ten tasks of a newcomer who knows Wireshark and an editor need no more actions than this.
 func TestFlowTasks(t *testing.T) {
 	browsertest.Require(t)
 	t.Parallel()

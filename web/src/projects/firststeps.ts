@@ -11,12 +11,16 @@ export function startFirstSteps(): void {
   }
 }
 
-/** Closes the first steps for good. */
+/** Closes the first steps for good: somebody does so, or does something else. */
 export function closeFirstSteps(): void {
+  if (document.documentElement.classList.contains("no-first-steps")) {
+    return;
+  }
   try {
     localStorage.setItem(storageKey, "closed");
   } catch {
     // They come again.
   }
   document.documentElement.classList.add("no-first-steps");
+  dispatchEvent(new Event("resize")); // the panes have more room
 }

@@ -1,6 +1,7 @@
 // The editor of the page.
 
 import type { Controls } from "../../message/socket";
+import { closeFirstSteps } from "../../projects/firststeps";
 import { DefinitionField } from "../../text/editor/field";
 import type { Language } from "../../text/editor/index";
 import type { Mistakes } from "../../text/mistakes";
@@ -42,6 +43,7 @@ export function makeEditor({ dataset }: HTMLElement, host: EditorHost): Definiti
       change: (now, line) => {
         const { mistakes, together, text } = host.parts();
         if (line > 0) {
+          closeFirstSteps();
           mistakes.hold.typed(line);
           together.stopFollowing();
         }

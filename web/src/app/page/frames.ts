@@ -27,7 +27,7 @@ export interface FrameHost {
   fieldMenu(field: () => Promise<FieldForFilter | undefined>): MenuItem[];
   /** A frame is being loaded into the panes, or is shown. */
   shown(): void;
-  /** The picked frame is shown, or is told about again: it is in another place of the list, or explained in another way. */
+  /** The picked frame is shown, or has another place in the list or another explanation. */
   picked(frame: PagePicked): void;
   /** Goes to a frame by its number. */
   go(frame: number): void;

@@ -1,6 +1,7 @@
 // The input: the bytes that the page shows, as a text, with edits, and as states that undo brings back.
 
 import { hexOf } from "../../kit/hextext";
+import { closeFirstSteps } from "../../projects/firststeps";
 import type { ShownMessage } from "../../message/shown";
 import type { Controls } from "../../message/socket";
 import { keepPasted } from "../reload";
@@ -33,6 +34,7 @@ export class Input {
 
   /** Makes a text the sample, as one step; the result takes it back, and what came after it, and forgets it if it should not come again. */
   put(input: string): (forget: boolean) => void {
+    closeFirstSteps();
     const back = this.steps.remember();
     this.host.shown.bookmarks.clear();
     this.change({ input, edits: {}, show: 0 });

@@ -73,7 +73,6 @@ export function startPlaces(filterBox: OpenBox): void {
   }
   document.querySelector("#first-steps > button")?.addEventListener("click", () => {
     closeFirstSteps();
-    dispatchEvent(new Event("resize")); // the panes have more room
     document.getElementById("main")?.focus();
   });
   if (place !== null || document.getElementById("first-steps-cards") !== null) {
