@@ -15,19 +15,26 @@ import (
 	"github.com/oauth2-proxy/mockoidc"
 )
 
-// People sign in at a provider, which checks the code challenge. They are known by issuer and subject, have no role until an admin gives
-// one, and an answer of another attempt, or a forged one, signs nobody in.
-func TestOIDC(t *testing.T) {
+// atProvider starts a provider, and a server at which its people have roles.
+func atProvider(t *testing.T, roles ProviderRoles) (*mockoidc.MockOIDC, entrance, *httptest.Server) {
+	t.Helper()
 	m, err := mockoidc.Run()
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer m.Shutdown()
-	file := &Memory{}
-	accounts, _ := OpenAccounts(file)
-	e := newEntrance(t, Config{Accounts: accounts, Tokens: testTokens, OIDC: &OIDC{Issuer: m.Config().Issuer, ClientID: m.Config().ClientID, Secret: m.Config().ClientSecret, Name: "Example"}})
+	accounts, _ := OpenAccounts(&Memory{})
+	c := m.Config()
+	e := newEntrance(t, Config{Accounts: accounts, Tokens: testTokens, OIDC: &OIDC{Issuer: c.Issuer, ClientID: c.ClientID, Secret: c.ClientSecret, Name: "Example", Roles: roles}})
 	srv := httptest.NewServer(e.h)
-	defer srv.Close()
+	t.Cleanup(func() { srv.Close(); _ = m.Shutdown() })
+	return m, e, srv
+}
+
+// People sign in at a provider, which checks the code challenge. They are known by issuer and subject, have no role until an admin gives
+// one, and an answer of another attempt, or a forged one, signs nobody in.
+func TestOIDC(t *testing.T) {
+	m, e, srv := atProvider(t, ProviderRoles{})
+	accounts := e.Accounts
 	browser := func() *http.Client {
 		jar, _ := cookiejar.New(nil)
 		return &http.Client{Jar: jar}
@@ -133,20 +140,9 @@ func TestOIDC(t *testing.T) {
 // The groups of a person at the provider give roles, and everybody there has one, besides what admins give. They follow at the next sign-in,
 // tokens included, and a server with other rules gives other roles at once.
 func TestOIDCGroups(t *testing.T) {
-	m, err := mockoidc.Run()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer m.Shutdown()
-	file := &Memory{}
-	accounts, _ := OpenAccounts(file)
-	provider := func(r ProviderRoles) *OIDC {
-		return &OIDC{Issuer: m.Config().Issuer, ClientID: m.Config().ClientID, Secret: m.Config().ClientSecret, Name: "Example", Roles: r}
-	}
 	rules := ProviderRoles{Everybody: Grants{"open": Viewer}, Groups: map[string]Grants{"cn=devs": {"one": Author}, "leads": {Everywhere: Admin}, "guests": {"one": Viewer}}}
-	e := newEntrance(t, Config{Accounts: accounts, Tokens: testTokens, OIDC: provider(rules)})
-	srv := httptest.NewServer(e.h)
-	defer srv.Close()
+	m, e, srv := atProvider(t, rules)
+	accounts := e.Accounts
 	signIn := func(subject string, groups ...string) string {
 		t.Helper()
 		jar, _ := cookiejar.New(nil)
@@ -176,7 +172,7 @@ func TestOIDCGroups(t *testing.T) {
 		{nil, "viewer in open"},
 		{[]string{"cn=devs", "others", "guests", "cn=devs"}, "author in one, viewer in open"},
 		{[]string{"leads"}, "admin everywhere, viewer in open"},
-		{[]string{"others"}, "viewer in open"}, // it is the same person, who has left the group
+		{[]string{"others"}, "viewer in open"}, // the same person has left the group
 	} {
 		signIn("1", c.groups...)
 		x := account("1")
@@ -210,7 +206,7 @@ func TestOIDCGroups(t *testing.T) {
 			t.Errorf("%s: %+v, want %s", what, x.Tokens, want)
 		}
 	}
-	again, err := OpenAccounts(file)
+	again, err := OpenAccounts(e.Accounts.file)
 	if err != nil {
 		t.Fatal(err)
 	}
