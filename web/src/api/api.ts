@@ -234,7 +234,7 @@ export interface PageData {
   dir: string;
 }
 
-/** PagePicked is what an open page is told about the frame that it has picked, besides its bytes and fields. */
+/** PagePicked describes the frame that an open page has picked, besides its bytes and fields. */
 export interface PagePicked {
   /** number in the capture, from 1 */
   n: number;
@@ -1725,7 +1725,7 @@ export interface FramesDiffRow {
   only?: "a" | "b";
 }
 
-/** SettingsList is what the people of a project share about lists of frames. Who has chosen other columns or colors sees those. */
+/** SettingsList is what the people of a project share about lists of frames. People who have chosen other columns or colors see those. */
 export interface SettingsList {
   /** the columns in their order: n, time, delta, src, dst, dir, code, name, ver, len, flags, info, conn, layers, or = and the path of a field, such as =S_CHAT.message */
   columns?: string[];
