@@ -12,7 +12,7 @@ function page(of: Partial<Controls>, { isOpening = false, active = false, isRoom
     workspace: "one", controls,
     set: (change) => did.push(change),
     editor: { text: "in the editor", open: (now) => did.push(`open ${now}`), replace: (now) => did.push(`replace ${now}`), rewrite: (was) => was === "known", focus: () => undefined },
-    actions: { press: (action) => (did.push(action), Promise.resolve({ n: 1 })) },
+    actions: { press: (action) => (did.push(action), Promise.resolve({ n: 1 })), settled: () => Promise.resolve().then(() => void did.push("acted")) },
     together: {
       active, joins: active, apart: false, othersUnsaved: [], alone: (base, now) => did.push(`alone ${base}→ ${now}`), forget: () => did.push("forget"), has: (file) => file === isRoomOf,
       part: (isApart) => did.push(`part ${isApart}`), save: () => did.push("save in the room"), settled: () => Promise.resolve(), typed: () => undefined,
@@ -70,12 +70,12 @@ test("text: another room, but not while another definition is being opened", () 
   equal([closing.did, closing.controls.shared], [[], ""]);
 });
 
-test("text: saving is of the room if others see it", async () => {
+test("text: saving is of the room if others see it, and of what was asked for before, as formatting", async () => {
   const together = page({}, { active: true });
   await together.text.save();
-  equal(together.did, ["rename", "save in the room"]);
+  equal(together.did, ["acted", "rename", "save in the room"]);
   const alone = page({});
   await alone.text.save();
   await alone.text.discard();
-  equal(alone.did, ["save", "forget", "stored"]);
+  equal(alone.did, ["acted", "save", "forget", "stored"]);
 });

@@ -16,7 +16,7 @@ import { RecentTexts } from "./recent";
 interface TextHost extends Sent {
   readonly workspace: string;
   readonly editor: Pick<DefinitionField, "text" | "open" | "replace" | "rewrite" | "focus">;
-  readonly actions: Pick<Actions, "press">;
+  readonly actions: Pick<Actions, "press" | "settled">;
   readonly together: Pick<Together, "active" | "alone" | "apart" | "forget" | "has" | "joins" | "othersUnsaved" | "part" | "save" | "settled" | "typed">;
   readonly opening: Pick<Opening, "isOpening" | "isBeginning" | "beginTyped" | "rename">;
   readonly socket: Pick<Socket, "state" | "retake">;
@@ -167,6 +167,7 @@ export class PageText {
   /** Saves the definition. */
   async save(): Promise<void> {
     const { together, opening, actions } = this.host;
+    await actions.settled(); // what was asked for before may change the text, as formatting does
     if (together.joins) {
       opening.rename(); // the name field may still have the focus
       together.save();
