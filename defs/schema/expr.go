@@ -1,12 +1,52 @@
 package schema
 
-// Expr is a number computed from earlier values: a size, a count, the selector of a Choice, a Number that is not sent, or a position. It is a tree of at most MaxExpr nodes.
+// Expr is a value computed from earlier ones: a size, a count, the selector of a Choice, a position, or a value that is not sent. It is a tree of
+// at most MaxExpr nodes.
 type Expr struct {
 	Op    ExprOp
-	Int   int64  // Literal
-	Field *Field // Ref: a number; a list for its number of elements; for a Choice alone also a text
-	Part  string // Ref: the part of a Bitfield
+	Int   int64   // Literal
+	Float float64 // FloatLiteral
+	Text  string  // TextLiteral: characters in UTF-8, or bytes
+	Field *Field  // Ref: a number, a text or bytes; a list for its number of elements. Begin and End: a group with a size, or nil. Index: a list
+	Part  string  // Ref: the part of a Bitfield
+	Set   Charset // Characters
 	Args  []*Expr
+}
+
+// ExprKind is the kind of value of an Expr.
+type ExprKind uint8
+
+// The kinds of values.
+const (
+	IntExpr   ExprKind = iota // an integer of 64 bits; 0 or 1 for a truth value
+	FloatExpr                 // of 64 bits
+	TextExpr                  // characters in UTF-8, or bytes
+)
+
+// Kind returns the kind of value.
+func (e *Expr) Kind() ExprKind {
+	switch e.Op {
+	case FloatLiteral:
+		return FloatExpr
+	case TextLiteral, ToText, Slice, Reverse, Characters:
+		return TextExpr
+	case Ref:
+		switch t := e.Field.Type.(type) {
+		case *Number:
+			if t.Kind == Float || t.Scale != 0 {
+				return FloatExpr
+			}
+		case *Text, *Blob:
+			return TextExpr
+		}
+	case Neg:
+		return e.Args[0].Kind()
+	case Add, Sub, Mul, Div, Mod:
+		return max(e.Args[0].Kind(), e.Args[1].Kind())
+	case If:
+		return max(e.Args[1].Kind(), e.Args[2].Kind())
+	}
+	return IntExpr
 }
 
 // MaxExpr is the maximum number of nodes of an Expr.
@@ -41,6 +81,20 @@ const (
 	And
 	Or
 	If // Args: condition, value if it is not 0, value otherwise
+
+	FloatLiteral
+	TextLiteral
+	Begin      // the byte of the message at which the bytes of a group with a size begin, which is around or earlier; of no group: 0
+	End        // the byte at which they end; of no group: the size of the message
+	Cursor     // the byte at which the next part begins
+	Index      // the number of the current element of a list around, from 0
+	LengthOf   // of a text: its number of characters; of bytes
+	ToInt      // of a number: without its fraction; of a text: in the base of the second operand, 0 if it is no number
+	ToText     // of an integer, in decimal
+	Slice      // of a text: from a character up to another one
+	Reverse    // of a text
+	ByteAt     // of bytes: the one with an index, 0 if there is none
+	Characters // of bytes, in the encoding Set
 )
 
 var exprOps = [...]struct {
@@ -51,6 +105,9 @@ var exprOps = [...]struct {
 	Div: {"/", 2}, Mod: {"%", 2}, BitAnd: {"&", 2}, BitOr: {"|", 2}, BitXor: {"^", 2}, ShiftLeft: {"<<", 2}, ShiftRight: {">>", 2},
 	Equal: {"==", 2}, NotEqual: {"!=", 2}, Less: {"<", 2}, LessEqual: {"<=", 2}, Greater: {">", 2}, GreaterEqual: {">=", 2},
 	And: {"&&", 2}, Or: {"||", 2}, If: {"?", 3},
+	FloatLiteral: {"", 0}, TextLiteral: {"", 0}, Begin: {"begin", 0}, End: {"end", 0}, Cursor: {"cursor", 0}, Index: {"index", 0},
+	LengthOf: {"length", 1}, ToInt: {"int", 2}, ToText: {"text", 1}, Slice: {"slice", 3}, Reverse: {"reverse", 1}, ByteAt: {"byte", 2},
+	Characters: {"characters", 1},
 }
 
 // Name returns the operator as definitions write it.

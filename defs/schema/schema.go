@@ -208,7 +208,7 @@ type Number struct {
 	Truncate bool    // encoding a scaled integer truncates towards zero instead of rounding half up
 	Min, Max *Limit  // legal range, nil = any
 	Enum     *Enum
-	Expr     *Expr // an integer or a boolean that is computed from earlier values, of which it has the low bits, and not sent. nil: it is sent
+	Expr     *Expr // computed from earlier values, and not sent: of integers and booleans the low bits. nil: it is sent
 }
 
 // NumKind is the interpretation of the bits of a Number.
@@ -296,15 +296,17 @@ type Part struct {
 // Text is characters.
 type Text struct {
 	Charset Charset
-	Pad     byte // Fixed, with units of a byte: the bytes that fill it up, if other than 0. The text ends before the last run of them
+	Pad     byte  // Fixed, with units of a byte: the bytes that fill it up, if other than 0. The text ends before the last run of them
+	Value   *Expr // a text that is computed from earlier values, and not sent. nil: it is sent
 	Extent
 }
 
 // Blob is opaque bytes.
 type Blob struct {
 	Extent
-	Nested bool // the bytes are a frame
-	UUID   bool // 16 bytes that are shown as a UUID
+	Nested bool  // the bytes are a frame
+	UUID   bool  // 16 bytes that are shown as a UUID
+	Value  *Expr // bytes that are computed from earlier values, and not sent. nil: they are sent
 }
 
 // List is a sequence of elements of one kind.
@@ -319,13 +321,15 @@ type List struct {
 // Group is a set of fields that are shown as one value.
 type Group struct {
 	Struct *Struct
-	Array  bool  // shown as an array: the fields have the names 0, 1 and so on
-	Around bool  // the header or the tail of a message: not in summaries
-	Own    bool  // may contain itself, in Groups of the same Struct that also are Own
-	Sized  bool  // a Bytes item has its size; the contents end there
-	Null   bool  // Sized: a size of 0 means that there is no value; if Packed, a size of -1
-	Bare   bool  // Own, Sized, Packed or with At: Struct has a single unnamed field, and the group is shown as its value
-	At     *Expr // the contents begin at this byte from the start of the message, and have no bytes where the group is. nil: they are there
+	Array  bool   // shown as an array: the fields have the names 0, 1 and so on
+	Around bool   // the header or the tail of a message: not in summaries
+	Own    bool   // may contain itself, in Groups of the same Struct that also are Own
+	Sized  bool   // a Bytes item has its size; the contents end there
+	Size   *Expr  // Sized: the size, in place of a Bytes item
+	Null   bool   // Sized: a size of 0 means that there is no value; if Packed, a size of -1
+	Bare   bool   // Own, Sized, Packed or with At: Struct has a single unnamed field, and the group is shown as its value
+	At     *Expr  // the contents begin at this byte from the start of the message, and have no bytes where the group is. nil: they are there
+	In     *Field // At: the group with a size in whose bytes the contents are, which end where it ends; nil: the message
 
 	// Packed is the compression of the contents. Without Sized they extend to the end of the frame, or of the sized group around it.
 	Packed Packing
@@ -366,7 +370,10 @@ type Extent struct {
 	Min, Max *Limit // legal number of units, nil = no limit
 	Null     bool   // Counted: a count of -1 means that there is no value, not an empty one
 	Expr     *Expr  // Computed, Ending
-	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text
+	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text or bytes
+	Lax      bool   // Terminated: the end of the frame, or of the group with a size, ends it, too
+	Keep     bool   // Terminated: the unit that ends it is not part of it, but of what follows
+	With     bool   // Terminated: the unit that ends it is part of the value
 }
 
 // Size is the way the number of units is determined.
@@ -376,7 +383,7 @@ type Size uint8
 const (
 	Fixed      Size = iota
 	Counted         // by a Count item
-	Terminated      // by a unit of value 0, or the byte End, which is part of the contents
+	Terminated      // by a unit of value 0, or the byte End, which is part of the bytes, but not of the value
 	ToEnd           // by the end of the frame, or of the sized group around it
 	Computed        // by an expression over earlier values
 	Until           // list: by a byte in the place of an element, which is part of the list
