@@ -358,7 +358,11 @@ func (e *encoder) list(o *Op, pc uint16, n *Node) {
 		return
 	}
 	if o.Plain && e.p.Blocks[o.Block].Bits%8 == 0 && n.After == uint32(e.next) {
+		at := uint32(len(e.out)) * 8
 		e.content(o, pc, n, NodeList, e.src.Data[n.Off/8:(n.Off+n.Len)/8])
+		if was, base, ok := e.over.of(e.next - 1); ok && base.Bad == NoProblem && base.Len == was.Len {
+			e.over.mergeList(&e.p.Blocks[o.Block], e.out, at, e.src.Data, n, was, base)
+		}
 		return
 	}
 	list := e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeList})

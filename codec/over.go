@@ -197,6 +197,34 @@ func (m *overlay) patch(p *Program, src *Record, out []byte) (_ []byte, ok bool)
 	return out, true
 }
 
+// mergeList gives elements of equal size, laid out at a bit of out, the bytes that values do not show: those of the same elements at the start
+// and at the end of the list, and between them those with the same number.
+func (m *overlay) mergeList(b *Block, out []byte, at uint32, src []byte, n, was, base *Node) {
+	count, old, size := int(n.Raw), int(was.Raw), b.Bits/8
+	if size == 0 || b.Bits%8 != 0 {
+		return
+	}
+	elem := func(data []byte, from uint32, k int) []byte { return data[from/8+uint32(k)*size:][:size] }
+	start, end := 0, 0
+	for start < min(count, old) && bytes.Equal(elem(src, n.Off, start), elem(m.same.Data, was.Off, start)) {
+		start++
+	}
+	for end < min(count, old)-start && bytes.Equal(elem(src, n.Off, count-1-end), elem(m.same.Data, was.Off, old-1-end)) {
+		end++
+	}
+	for k := range count {
+		from := k
+		switch {
+		case k >= count-end:
+			from = old - (count - k)
+		case k >= old-end:
+			continue
+		}
+		copy(elem(out, at, k), elem(m.base.Data, base.Off, from))
+		mergeBlock(b, out, at+uint32(k)*b.Bits, src, n.Off+uint32(k)*b.Bits, m.same.Data, was.Off+uint32(from)*b.Bits)
+	}
+}
+
 // mergeBlock sets the items of a block that differ in two records.
 func mergeBlock(b *Block, out []byte, at uint32, src []byte, from uint32, same []byte, was uint32) {
 	for k := range b.Items {

@@ -2,14 +2,18 @@ package codec_test
 
 import (
 	"bytes"
+	"encoding/hex"
 	"math/rand/v2"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
+	"wirebench/codec/view"
 	"wirebench/defs"
 	"wirebench/defs/schema"
+	"wirebench/defs/source"
 )
 
 // TestOverKeepsBytes encodes the values of messages over the messages themselves, in every language: whole ones, ones with other bits anywhere, cut
@@ -128,4 +132,63 @@ func aNumber(rng *rand.Rand, r *codec.Record) (codec.Leaf, bool) {
 		return codec.Leaf{}, false
 	}
 	return all[rng.IntN(len(all))], true
+}
+
+// TestOverChangedSizes: where sizes change, what is laid out anew keeps what values do not show.
+func TestOverChangedSizes(t *testing.T) {
+	for _, c := range []struct{ name, definition, base, value, want string }{
+		{
+			"a number with more bytes than it needs, before a text that grows",
+			`["container", [{"name": "n", "type": "varint"}, {"name": "t", "type": ["pstring", {"countType": "u8"}]}]]`,
+			"8500 01 61", `{"n":5,"t":"abc"}`, "8500 03 616263",
+		},
+		{
+			"such a number that changes",
+			`["container", [{"name": "n", "type": "varint"}, {"name": "t", "type": ["pstring", {"countType": "u8"}]}]]`,
+			"8500 01 61", `{"n":6,"t":"a"}`, "8600 01 61",
+		},
+		{
+			"a truth value other than 1, and an element before it",
+			`["container", [{"name": "l", "type": ["array", {"countType": "u8", "type": ["container", [{"name": "on", "type": "bool"}]]}]}]]`,
+			"02 07 00", `{"l":[{"on":true},{"on":true},{"on":false}]}`, "03 07 01 00",
+		},
+		{
+			"an element between others that are the same",
+			`["container", [{"name": "l", "type": ["array", {"countType": "u8", "type": ["container", [{"name": "n", "type": "varint"}, {"name": "on", "type": "bool"}]]}]}]]`,
+			"02 810000 8200 09", `{"l":[{"n":1,"on":false},{"n":3,"on":true},{"n":2,"on":true}]}`, "03 810000 0301 8200 09",
+		},
+		{
+			"contents at positions, in another order and with gaps",
+			`["container", [{"name": "p", "type": "u8"}, {"name": "q", "type": "u8"}, {"name": "a", "type": ["at", {"position": "p", "type": "u8"}]}, {"name": "b", "type": ["at", {"position": "q", "type": "u8"}]}]]`,
+			"07 04 ee bb ee ee aa", `{"p":7,"q":4,"a":170,"b":204}`, "07 04 ee cc ee ee aa",
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := load(t, "protodef", nil, source.New("m.json", `{"types": {"x": `+c.definition+`}, "play": {"toClient": {"types": {"packet_x": "x", "packet": ["container", [{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"0": "x"}}]}, {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"x": "packet_x"}}]}]]}}}}`)).Messages[0]
+			p, err := codec.Compile(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			bytesOf := func(text string) []byte {
+				data, err := hex.DecodeString(strings.ReplaceAll(text, " ", ""))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return data
+			}
+			var base, in, out codec.Record
+			p.Decode(&base, bytesOf("00"+c.base))
+			if base.Status() != codec.OK {
+				t.Fatal(view.Transcript(&base))
+			}
+			if err := value.ParseJSON(&in, p, []byte(c.value)); err != nil {
+				t.Fatal(err)
+			}
+			in.Code = base.Code
+			var over value.Over
+			if err := over.Encode(&out, &in, &base); err != nil || !bytes.Equal(out.Message(), bytesOf("00"+c.want)) {
+				t.Errorf("%v\n got %x\nwant 00%s", err, out.Message(), c.want)
+			}
+		})
+	}
 }

@@ -1853,6 +1853,8 @@ export interface EncodeAny {
   code?: number;
   /** an object of values; missing ones are zero or empty */
   value: unknown;
+  /** bytes that the values come from, in hex: what has not changed keeps its bytes */
+  base?: string;
   /** unsaved text to use instead of the stored definition of message */
   definition?: string;
   /** settings that override those of the project, for this request */
@@ -1924,6 +1926,8 @@ export interface EncodeBody {
   code?: number;
   /** an object of values; missing ones are zero or empty */
   value: unknown;
+  /** bytes that the values come from, in hex: what has not changed keeps its bytes */
+  base?: string;
   /** unsaved text to use instead of the stored definition of message */
   definition?: string;
   /** settings that override those of the project, for this request */
