@@ -7,7 +7,7 @@ import (
 	"wirebench/defs/schema"
 )
 
-// Encode lays src out anew, without gaps: dst ends up as Decode of the bytes would set it, which are dst.Message(). src is a record that Decode
+// Encode lays src out anew, without gaps other than those that positions and computed sizes require: dst ends up as Decode of the bytes would set it, which are dst.Message(). src is a record that Decode
 // read without error, or that ParseJSON produced; its program must be p. The key is src.Code; counter and checksum come from src.Session. The
 // bytes are in memory owned by dst and are overwritten by the next Encode into dst. Compressed contents that have not changed keep their bytes.
 func (p *Program) Encode(dst, src *Record) error {

@@ -68,8 +68,8 @@
 //
 // The position of at is an expression in bytes from the start of the message, also inside an encapsulated value. The contents have no bytes
 // where the field is: the next field follows the one before. They may be anywhere in a message that is decoded. A message that is encoded
-// has such contents at its end, in the order of the fields, those in contents at a position after all others; where the expression does not
-// give that position, the message is not encoded, and the error has both. Contents without bytes may be at any position.
+// has such contents where the expression says, also in bytes of others if these are the same; bytes between that belong to nothing are 0, or
+// those of the message that the values come from. Contents without bytes may be at any position.
 //
 // const and align need no name: {"anon": true, "type": ["align", 4]}. The encoding of pstring and cstring is any name of package
 // schema.CharsetNamed, such as utf-16le, windows-1251, shift_jis or gb18030.

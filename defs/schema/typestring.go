@@ -18,9 +18,9 @@ func (p *printer) typeString(t Type) string {
 		if t.Pad != 0 {
 			s += fmt.Sprintf(" pad %d", t.Pad)
 		}
-		return s
+		return s + p.expr(" computed as ", t.Value)
 	case *Blob:
-		return "blob " + p.extent(t.Extent) + marks(mark{t.Nested, "nested"}, mark{t.UUID, "uuid"})
+		return "blob " + p.extent(t.Extent) + marks(mark{t.Nested, "nested"}, mark{t.UUID, "uuid"}) + p.expr(" computed as ", t.Value)
 	case *List:
 		if t.Size == Ending && t.Elem != nil { // the expression is about the fields of an element
 			paths := make(map[*Field]string, len(t.Elem.Fields))
@@ -30,7 +30,8 @@ func (p *printer) typeString(t Type) string {
 		}
 		return "list" + marks(mark{t.Linked, "linked"}, mark{t.Bare, "bare"}) + " " + p.extent(t.Extent)
 	case *Group:
-		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"}, mark{t.Packed != Unpacked, t.Packed.String()}) + p.expr(" at ", t.At)
+		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"}, mark{t.Packed != Unpacked, t.Packed.String()}, mark{t.Look, "look"}, mark{t.Inner, "inner"}) +
+			p.expr(" key ", t.Key) + p.expr(" of ", t.Size) + p.expr(" at ", t.At) + p.named(" in ", t.In)
 	case *Choice:
 		return "choice" + marks(mark{t.Anon, "anonymous"}, mark{t.On == nil, "present"}) + p.expr(" on ", t.On)
 	case nil:
@@ -75,12 +76,30 @@ func (p *printer) expr(prefix string, e *Expr) string {
 		return prefix + p.refer(e.Field) + "." + strconv.Quote(e.Part)
 	case e.Op == Ref:
 		return prefix + p.refer(e.Field)
+	case e.Op == FloatLiteral:
+		return prefix + strconv.FormatFloat(e.Float, 'g', -1, 64)
+	case e.Op == TextLiteral:
+		return prefix + strconv.Quote(e.Text)
+	case e.Op == Begin || e.Op == End || e.Op == Index:
+		return prefix + e.Op.Name() + "(" + p.named("", e.Field) + ")"
+	case e.Op == Element && len(text) == 1:
+		return prefix + p.refer(e.Field) + "[" + text[0] + "]." + e.Inner.Name
+	case e.Op == Characters && len(text) == 1:
+		return prefix + e.Set.String() + "(" + text[0] + ")"
 	case e.Op == If && len(text) == 3:
 		return prefix + "(" + text[0] + " ? " + text[1] + " : " + text[2] + ")"
-	case len(text) == 2:
+	case len(text) == 2 && e.Op <= If:
 		return prefix + "(" + text[0] + " " + e.Op.Name() + " " + text[1] + ")"
 	}
 	return prefix + e.Op.Name() + "(" + strings.Join(text, ", ") + ")"
+}
+
+// named returns the path of a field after a prefix, or "" for none.
+func (p *printer) named(prefix string, f *Field) string {
+	if f == nil {
+		return ""
+	}
+	return prefix + p.refer(f)
 }
 
 // refer returns the path of a field that an expression depends on.
@@ -153,7 +172,13 @@ func (e Extent) String() string {
 	case Until:
 		s += fmt.Sprintf(" %02x", e.End)
 	}
-	return s + marks(mark{e.Null, "null"}) + rangeString(e.Min, e.Max, Unsigned)
+	if e.Size == Terminated && e.End != 0 {
+		s += fmt.Sprintf(" %02x", e.End)
+	}
+	if e.Trim {
+		s += fmt.Sprintf(" trim %02x", e.Pad)
+	}
+	return s + marks(mark{e.Null, "null"}, mark{e.Lax, "lax"}, mark{e.Keep, "keep"}, mark{e.With, "with"}) + rangeString(e.Min, e.Max, Unsigned)
 }
 
 // rangeString returns " min..max", without the number of a missing bound, or "" without bounds.

@@ -19,6 +19,7 @@
 //		case wire.Group:  // p.Body; p.Bytes is the register of its size
 //		case wire.Call:   // the body of the group Fields[p.Field].Again
 //		case wire.Let:    // sets the register p.Reg to p.Expr; no bits
+//		case wire.Computed: // likewise, and is shown; p.Items is empty for a text or bytes
 //		}
 //	}
 //
@@ -59,7 +60,12 @@
 // there is no value.
 //
 // The contents of a group with the register At begin at that byte from the start of the frame, also inside a group with a size, whose end
-// is not theirs; the part after the group begins where the group is. Encode lays such contents out after all others.
+// is not theirs; the part after the group begins where the group is. With the register In they are in the bytes of that group, with Inner in
+// those of the innermost one around. Encode puts them there, also into bytes of others if these are the same.
+//
+// A group whose size has an expression, see Reg.Expr, is as long as that says: Encode fills it up. Begin and Stop are set to where the bytes of a
+// group are, Node and Index to the node of a list and the number of the element that is read, Message.Whole to the size of the message, for
+// expressions that look at them.
 //
 // A group with counts begins a new block, because sizes are checked block by block, after the preceding values.
 //
