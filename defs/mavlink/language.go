@@ -46,5 +46,5 @@ func Language() schema.Language {
 	} {
 		words = append(words, schema.Word{Name: w[0], Kind: schema.MarkWord, Doc: w[1]})
 	}
-	return schema.Language{Comment: "<!--", Words: words, Syntax: "words"}
+	return schema.Language{Words: words, Syntax: "words"} // no comment ends with its line
 }
