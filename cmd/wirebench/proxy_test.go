@@ -193,6 +193,12 @@ func TestProxyListsTheDemo(t *testing.T) {
 						slices.Sort(list) // datagrams may be reordered
 					}
 				}
+				if protocol == unacknowledged {
+					if len(d.got[i]) < 200 || !contains(d.sent[i], listed[i]) || !contains(listed[i], d.got[i]) {
+						t.Errorf("direction %d: %d messages were sent, %d listed, %d came, or others", i, len(d.sent[i]), len(listed[i]), len(d.got[i]))
+					}
+					continue
+				}
 				if !slices.Equal(d.sent[i], d.got[i]) {
 					t.Errorf("direction %d: %d messages were sent, %d came, or others", i, len(d.sent[i]), len(d.got[i]))
 				}
