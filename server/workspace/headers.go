@@ -131,8 +131,26 @@ func (s *Snapshot) headerOf(m *schema.Message) *envelope.Header {
 	return s.Envelope.HeaderOf(m.Key) // it is of another snapshot
 }
 
-// Full returns the bytes of a message with the zeros at the end of its contents that its frame does not have, if the envelope says so; without a
-// header, the contents alone. They are the same bytes if there are none.
+// decodeFull decodes a message that is as in a frame. Contents without a header that end too early have zeros behind them if frames leave them out,
+// and a warning.
+func (s *Snapshot) decodeFull(rec *codec.Record, p *codec.Program, data []byte) {
+	m := p.Message
+	p.Decode(rec, s.Full(m, data))
+	if !rec.Short || s.Envelope == nil || m.AlternateOf != nil || len(data) == 0 || len(data) >= p.Largest() ||
+		!slices.ContainsFunc(s.Envelope.HeadersOf(m.Key), func(h *envelope.Header) bool { return h.Leaves() && h.Of(m) != m }) {
+		return
+	}
+	full := make([]byte, p.Largest())
+	copy(full, data)
+	if p.Decode(rec, full); rec.Status() == codec.OK {
+		rec.Filled = len(full) - len(data)
+		return
+	}
+	p.Decode(rec, data)
+}
+
+// Full returns the bytes of a message behind a header with the zeros at the end of its contents that its frame does not have, if the envelope says so.
+// They are the same bytes if there are none.
 func (s *Snapshot) Full(m *schema.Message, data []byte) []byte {
 	if s.Envelope == nil {
 		return data
