@@ -292,12 +292,6 @@ const mavlinkExample = `<?xml version="1.0"?>
       <field type="uint16_t" name="heading" units="cdeg">heading</field>
       <field type="float[2]" name="wind" units="m/s">wind from north and east</field>
       <field type="char[10]" name="name">name of the boat</field>
-      <extensions/>
-      <field type="uint32_t" name="depth" units="mm">water below the keel</field>
-    </message>
-    <message id="181" name="ANCHOR">
-      <description>A boat has dropped its anchor.</description>
-      <field type="uint64_t" name="time" units="us">when</field>
     </message>
   </messages>
 </mavlink>

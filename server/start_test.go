@@ -22,7 +22,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 		"muta":     `{"id": "18446744073709551615", "name": "ann", "race": 1, "sex": 0, "map_id": 9}`,
 		"subspace": `{"kind": 2, "sound": 1, "target": -1, "text": "hi"}`,
 		"protodef": `{"channel": "group", "group": 3, "text": "hi", "reply_to": null}`,
-		"mavlink":  `{"sails": {"_value": 3}, "heading": 9000, "wind": [1, -2.5], "name": "ann", "depth": 7}`,
+		"mavlink":  `{"sails": {"_value": 3}, "heading": 9000, "wind": [1, -2.5], "name": "ann"}`,
 	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {
