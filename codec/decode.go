@@ -23,7 +23,7 @@ const nestedNodes = 1 << 16
 // decoding stopped. Contents with an offset of their own are read even if contents before them are damaged.
 func (p *Program) Decode(dst *Record, data []byte) {
 	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
-	dst.Short, dst.Illegal, dst.Code, dst.Packs = false, false, 0, dst.Packs[:0]
+	dst.Short, dst.Illegal, dst.Code, dst.Filled, dst.Packs = false, false, 0, 0, dst.Packs[:0]
 	if p.Simple && p.quickDecode(dst, data) {
 		return
 	}
@@ -37,7 +37,7 @@ func (p *Program) DecodeStart(dst *Record, data []byte) {
 		return
 	}
 	dst.Program, dst.Data, dst.Problems = p, data, dst.Problems[:0]
-	dst.Short, dst.Illegal, dst.Code, dst.Packs = false, false, 0, dst.Packs[:0]
+	dst.Short, dst.Illegal, dst.Code, dst.Filled, dst.Packs = false, false, 0, 0, dst.Packs[:0]
 	p.decode(dst, data, true)
 }
 

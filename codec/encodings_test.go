@@ -24,6 +24,9 @@ var textMessages = map[string]struct {
 		n := len(b) - 1
 		return append([]byte{1, byte(n), byte(n >> 8), b[0]}, b[1:]...)
 	}},
+	"mavlink": {`<mavlink><messages><message id="1" name="P"><field type="char[100]" name="a"/><field type="char" name="b"/></message></messages></mavlink>`, func(b []byte) []byte {
+		return append(append(make([]byte, 0, 101), b[:min(len(b), 100)]...), make([]byte, 101-min(len(b), 100))...)
+	}},
 	"subspace": {"direction c2s\n\n0x40 p (c2s)\noffset size comment\n0      1    type 0x40\n1      8    text fixed\n9      ?    cstr zero\n?      ?    text rest\n", func(b []byte) []byte {
 		out := append([]byte{0x40}, make([]byte, 8)...)
 		n := copy(out[1:], b[:min(len(b), 8)])
@@ -60,7 +63,7 @@ func TestEncodingsKeepAllBytes(t *testing.T) {
 			if !ok {
 				break
 			}
-			s, ds := defs.Load([]*source.File{source.New("a.def", of.text)}, d.Name, schema.Options{Values: map[string]string{"encoding": encoding}})
+			s, ds := defs.Load([]*source.File{source.New("a"+d.Ext, of.text)}, d.Name, schema.Options{Values: map[string]string{"encoding": encoding}})
 			if len(ds) > 0 {
 				t.Fatal(ds.Render())
 			}
@@ -106,13 +109,13 @@ func TestEncodings(t *testing.T) {
 	} {
 		for dialect, of := range textMessages {
 			o := schema.Options{Values: map[string]string{"encoding": c.encoding}}
-			s, _ := defs.Load([]*source.File{source.New("a.def", of.text)}, dialect, o)
+			s, _ := defs.Load([]*source.File{source.New("a"+ext(dialect), of.text)}, dialect, o)
 			p, err := codec.Compile(s.Messages[0])
 			if err != nil {
 				t.Fatal(err)
 			}
 			data := of.bytes([]byte("?" + c.bytes))
-			if dialect == "subspace" {
+			if dialect == "subspace" || dialect == "mavlink" {
 				data = of.bytes([]byte(c.bytes))
 			}
 			var rec codec.Record
@@ -122,4 +125,10 @@ func TestEncodings(t *testing.T) {
 			}
 		}
 	}
+}
+
+// ext returns the extension of definitions of a dialect.
+func ext(dialect string) string {
+	d, _ := defs.Find(dialect)
+	return d.Ext
 }

@@ -83,6 +83,7 @@ const (
 	SharedBytes                  // two fields share bytes
 	EmptyOutside                 // contents are empty, and their offset points outside the frame
 	NotShortest                  // a number of variable size has more bytes than it needs
+	ZerosLeftOut                 // bytes at the end are not in the message, and count as 0
 )
 
 var problemNames = [...]string{
@@ -90,7 +91,7 @@ var problemNames = [...]string{
 	"chain-too-short", "chain-cycle", "count-too-small", "count-too-large", "value-out-of-range", "wrong-constant",
 	"unresolved-constant", "too-complex", "too-large", "number-too-long", "count-negative", "not-decompressed", "too-large-decompressed", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
 	"null-offset", "wrong-code", "wrong-checksum", "bytes-left-over", "unexplained-bytes", "nan-payload", "bytes-after-end",
-	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range", "number-not-shortest",
+	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range", "number-not-shortest", "zeros-left-out",
 }
 
 func (c ProblemCode) String() string { return problemNames[c] }
@@ -179,6 +180,8 @@ func (p Problem) Message(r *Record) string {
 		return fmt.Sprintf("checksum %08x, but the computed checksum is %08x", p.Got, p.Want)
 	case LeftOver:
 		return fmt.Sprintf("%d %s left over after the message", p.Got, plural(p.Got, "byte"))
+	case ZerosLeftOut:
+		return fmt.Sprintf("%d %s left out at the end of the message, read as 0", p.Got, plural(p.Got, "byte"))
 	case Unexplained:
 		return fmt.Sprintf("%d %s that the definition does not explain", p.Got, plural(p.Got, "byte"))
 	case NaNPayload:

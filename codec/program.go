@@ -23,6 +23,7 @@ type Program struct {
 
 	header  uint32 // bytes of frame bookkeeping at the start; no offset points into them
 	minSize uint64 // bytes of the smallest message
+	largest int64  // bits of the largest message; 0: there is no limit
 	length  place  // of the frame's length, key, counter and checksum; bits 0 = none
 	key     place
 	keyVar  bool // the key has a variable size, and is an op of its own
@@ -270,3 +271,9 @@ func (p *Program) Memo(make func(*Program) any) any {
 	p.memo.CompareAndSwap(nil, make(p))
 	return p.memo.Load()
 }
+
+// Largest returns the bytes of the largest message; 0 if there is no limit.
+func (p *Program) Largest() int { return int(min((p.largest+7)/8, MaxMessage)) }
+
+// Tail returns the op of the tail of messages; false if they have none.
+func (p *Program) Tail() (op uint16, ok bool) { return uint16(len(p.Ops) - 1), p.tail > 0 }

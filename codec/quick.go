@@ -312,7 +312,7 @@ func (p *Program) quickEncode(dst, src *Record) bool {
 		return false
 	}
 	dst.Program, dst.Data, dst.Problems, dst.Packs = p, dst.own, dst.Problems[:0], dst.Packs[:0]
-	dst.Short, dst.Illegal = false, false
+	dst.Short, dst.Illegal, dst.Filled = false, false, 0
 	dst.Used, dst.Code, dst.Session = len(dst.own), src.Code, src.Session
 	if p.Frame16 && p.Head >= 4 && len(dst.own) <= math.MaxUint16 && src.Code <= math.MaxUint16 && p.counter.bits|p.check.bits == 0 {
 		binary.LittleEndian.PutUint16(dst.own, uint16(len(dst.own)))

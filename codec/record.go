@@ -12,6 +12,7 @@ type Record struct {
 	Illegal  bool   // no continuation could make it valid
 	Code     uint32 // the key, as read or to be written
 	Session  Session
+	Filled   int // bytes at the end of Data that are not in the message, and count as 0; set after Decode, which clears it
 
 	Packs []Pack // decompressed contents behind the message in Data, by position
 
@@ -137,7 +138,7 @@ func (r *Record) Status() Status {
 
 func (r *Record) Reset(p *Program) {
 	r.Program, r.Data, r.Nodes, r.Problems = p, nil, r.Nodes[:0], r.Problems[:0]
-	r.Used, r.Short, r.Illegal, r.Code, r.Packs = 0, false, false, 0, r.Packs[:0]
+	r.Used, r.Short, r.Illegal, r.Code, r.Filled, r.Packs = 0, false, false, 0, 0, r.Packs[:0]
 	r.keys = r.keys[:0]
 	if cap(r.regs) < p.regs {
 		r.regs = make([]uint64, p.regs)

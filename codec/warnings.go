@@ -48,6 +48,9 @@ func (r *Record) AppendWarnings(dst []Problem) []Problem {
 			dst = r.sharedBytes(dst, r.allLeaves(), most)
 		}
 	}
+	if n := r.Filled; n > 0 && n <= len(r.Data) {
+		dst = append(dst, Problem{Code: ZerosLeftOut, Range: Range{Off: uint32(len(r.Data)-n) * 8, Len: uint32(n) * 8}, Got: uint64(n)})
+	}
 	if at := r.Rest(); !open && at.Len > 0 && r.Size() <= MaxMessage {
 		dst = append(dst, Problem{Code: LeftOver, Range: at, Got: uint64(at.Len / 8)})
 	}

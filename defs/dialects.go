@@ -8,6 +8,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/edit"
 	"wirebench/defs/emit"
+	"wirebench/defs/mavlink"
 	"wirebench/defs/muta"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
@@ -158,6 +159,20 @@ var Dialects = []Dialect{
 		Begin:    protodefBegin,
 		Example:  source.New("protocol.json", protodefExample),
 	},
+	{
+		Name:     "mavlink",
+		Title:    "MAVLink",
+		IsLine:   mavlink.IsLine,
+		IsText:   mavlink.IsText,
+		Ext:      ".xml",
+		Rules:    &mavlink.Rules,
+		Options:  []schema.Option{schema.Encoding},
+		Format:   mavlink.Format,
+		Language: mavlink.Language(),
+		New:      "vehicle",
+		Begin:    mavlinkBegin,
+		Example:  source.New("boat.xml", mavlinkExample),
+	},
 }
 
 const teraExample = `# the members, name and password of a private chat channel
@@ -248,6 +263,38 @@ const protodefExample = `{
     }
   }
 }
+`
+
+const mavlinkBegin = `<?xml version="1.0"?>
+<!-- description of $NAME -->
+<mavlink>
+  <messages>
+    <message id="180" name="STATUS">
+      <description>What the message is for.</description>
+      <field type="uint16_t" name="voltage" units="mV">battery voltage</field>
+    </message>
+  </messages>
+</mavlink>
+`
+
+const mavlinkExample = `<?xml version="1.0"?>
+<mavlink>
+  <enums>
+    <enum name="SAIL" bitmask="true">
+      <entry value="1" name="SAIL_FORE"/>
+      <entry value="2" name="SAIL_MAIN"/>
+    </enum>
+  </enums>
+  <messages>
+    <message id="180" name="BOAT">
+      <description>The state of a boat.</description>
+      <field type="uint8_t" name="sails" enum="SAIL">sails that are set</field>
+      <field type="uint16_t" name="heading" units="cdeg">heading</field>
+      <field type="float[2]" name="wind" units="m/s">wind from north and east</field>
+      <field type="char[10]" name="name">name of the boat</field>
+    </message>
+  </messages>
+</mavlink>
 `
 
 // Options returns the options of all dialects. Their names are unique: dialects may share an option.

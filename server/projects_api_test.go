@@ -58,7 +58,7 @@ func TestProjectsAPI(t *testing.T) {
 		Projects  []projects.Info
 		Libraries []string
 	}
-	if code := servertest.Ask(t, s, "GET", "/api/v1/projects", "", "", &all); code != 200 || len(all.Projects) != 4 || !all.Projects[0].Samples || all.Projects[0].Captures != 1 || all.Libraries == nil {
+	if code := servertest.Ask(t, s, "GET", "/api/v1/projects", "", "", &all); code != 200 || len(all.Projects) != 5 || !all.Projects[0].Samples || all.Projects[0].Captures != 1 || all.Libraries == nil {
 		t.Fatalf("%d %+v", code, all)
 	}
 	var made projects.Info
@@ -171,7 +171,7 @@ func TestProjectOfAZip(t *testing.T) {
 		}
 	}
 	entries, err := filepath.Glob(filepath.Join(data, "*", "project.json"))
-	if err != nil || len(entries) != 5 {
+	if err != nil || len(entries) != 6 {
 		t.Errorf("%v %v", entries, err)
 	}
 	// Without a title it has that of the zip or of its first file, of the folder or of the copied project.

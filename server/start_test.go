@@ -22,6 +22,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 		"muta":     `{"id": "18446744073709551615", "name": "ann", "race": 1, "sex": 0, "map_id": 9}`,
 		"subspace": `{"kind": 2, "sound": 1, "target": -1, "text": "hi"}`,
 		"protodef": `{"channel": "group", "group": 3, "text": "hi", "reply_to": null}`,
+		"mavlink":  `{"sails": {"_value": 3}, "heading": 9000, "wind": [1, -2.5], "name": "ann"}`,
 	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {
@@ -97,12 +98,12 @@ func TestStart(t *testing.T) {
 	s := testServer(t)
 	const file = "POST /api/upload; Content-Type: multipart/form-data;boundary=x"
 	talk(t, s, []exchange{
-		{"nothing", "POST /api/decode", `{}`, 422, []string{`send \"definition\"`, "tera, muta, subspace, protodef", `\"project\"`, "/api/v1/projects"}, nil},
+		{"nothing", "POST /api/decode", `{}`, 422, []string{`send \"definition\"`, "tera, muta, subspace, protodef, mavlink", `\"project\"`, "/api/v1/projects"}, nil},
 		{"nothing to encode by", "POST /api/encode", `{"value": {}}`, 422, []string{`send \"definition\"`}, nil},
 		{"no message", "POST /api/encode", `{"project": "one", "value": {}}`, 422, []string{"message is required"}, nil},
 		{"a project that is not there", "POST /api/decode", `{"project": "none", "hex": ""}`, 404, []string{"project none not found"}, nil},
 		{"a project and a language", "POST /api/decode", `{"project": "one", "language": "tera", "hex": ""}`, 422, []string{"the language of a project is fixed"}, nil},
-		{"another language", "POST /api/decode", `{"definition": "uint32 id", "language": "cobol", "hex": ""}`, 422, []string{"tera, muta, subspace, protodef"}, nil},
+		{"another language", "POST /api/decode", `{"definition": "uint32 id", "language": "cobol", "hex": ""}`, 422, []string{"tera, muta, subspace, protodef, mavlink"}, nil},
 		{"no language", "POST /api/decode", `{"definition": "words of no meaning", "hex": ""}`, 422, []string{"is not recognized: send language, one of tera"}, nil},
 		{"unknown field", "POST /api/decode", `{"definitions": "uint32 id", "hex": ""}`, 422, []string{"body.definitions"}, nil},
 		{"mistakes are diagnostics", "POST /api/decode", `{"definition": "in32 id", "language": "tera", "hex": "0400 0100"}`, 200, []string{`did you mean \"int32\"?`}, nil},

@@ -79,7 +79,7 @@ func (f *freezer) run(name, stdin string, args ...string) string {
 
 // shipped adds the built-in libraries, samples and recordings.
 func (f *freezer) shipped() {
-	for _, protocol := range []string{"tera", "muta", "subspace", "protodef"} {
+	for _, protocol := range []string{"tera", "muta", "subspace", "protodef", "mavlink"} {
 		base := "shipped/" + protocol
 		flags := []string{"--protocol", protocol}
 		library := filepath.Join("../../defs/library", protocol)

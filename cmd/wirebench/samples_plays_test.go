@@ -561,3 +561,67 @@ func playShips(s *stage) {
 	s.client("say", values{"text": "good night", "to": own})
 	s.mark()
 }
+
+func playBoat(s *stage) {
+	ms := time.Millisecond
+	count := [2]int{}
+	header := func(way, system int) values {
+		count[way]++
+		return values{"sequence": (count[way] - 1) % 256, "system": system, "component": 1}
+	}
+	boat := func(name string, v values) {
+		v["header"] = header(0, 1)
+		s.client(name, v)
+	}
+	shore := func(name string, v values) {
+		v["header"] = header(1, 255)
+		s.server(name, v)
+	}
+	place := func(n int) values {
+		a := float64(n) / 15
+		return values{
+			"time": 250 * n, "lat": 543200000 + int(20000*math.Sin(a)), "lon": 101200000 + int(20000*math.Cos(a)), "heading": n * 150 % 36000,
+			"speed": []int{int(150 * math.Cos(a)), int(-150 * math.Sin(a)), 0}, "depth": []int{0, 410 + n}[n/4%2],
+		}
+	}
+	for n := range 100 {
+		if n%2 == 0 {
+			shore("BEAT", values{"craft": "CRAFT_SHORE", "uptime": 3600 + n/4, "version": 3})
+		}
+		if n%4 == 0 {
+			boat("BEAT", values{"craft": "CRAFT_BOAT", "mode": values{"_value": []int{0, 3}[min(n/12, 1)]}, "uptime": n / 4, "version": 3})
+			if n == 0 {
+				s.note("Zeros at the end of the contents are left out: the frame has fewer bytes than the message.")
+			}
+		}
+		s.wait(100 * ms)
+		boat("PLACE", place(n))
+		if n%10 == 7 {
+			boat("SONAR", values{"time": 250_000 * n, "bearing": float64(n) / 16, "sensor": n / 10 % 2, "echoes": fmt.Sprintf("%032x", n*n*n*n), "peaks": []int{410 + n, 0, 0, 0}})
+		}
+		switch n {
+		case 11:
+			s.moment("A command")
+			shore("TASK_LONG", values{"target": 1, "task": "TASK_SAIL_TO", "param1": 2.5, "param2": 10})
+			s.wait(40 * ms)
+			boat("TASK_DONE", values{"task": "TASK_SAIL_TO", "result": "TASK_RESULT_DONE", "progress": 0, "target": 255})
+			s.mark()
+		case 25:
+			v := values{"severity": 6, "text": "an old radio speaks version 1", "header": values{"magic": "fe", "sequence": 7, "system": 3, "component": 1}}
+			s.client("SAY", v)
+			s.note("A frame of version 1: its first byte is another one.")
+			s.mark()
+		case 40:
+			s.moment("A wrong checksum")
+			wrong := s.bytes(schema.ToServer, "SAY", values{"severity": 1, "text": "there is a leak in the hull near the mas", "header": header(0, 1)})
+			wrong[len(wrong)-1] ^= 0x55 // of the checksum; the text is full, so that nothing was left out
+			s.put(schema.ToServer, transport.Outgoing{Bytes: wrong, Raw: true})
+			s.note("The checksum is wrong: a receiver drops the message.")
+			s.mark()
+		case 50:
+			s.client("BEAT", values{"craft": "CRAFT_KITE", "uptime": 5, "version": 3, "header": values{"incompatible": 1, "sequence": 0, "system": 9, "component": 1}, "tail": values{"link": 1, "time": "4102444800", "signature": "0badc0ffee00"}})
+			s.note("A signed frame: the signature follows the checksum.")
+		}
+		s.wait(130 * ms)
+	}
+}

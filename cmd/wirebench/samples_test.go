@@ -56,6 +56,11 @@ var samples = []struct {
 		wants: []string{"hello", "harbor", "ship", "say", "steer", "trade", "ping", "pong"},
 		odd:   []string{"message incomplete ship"},
 	},
+	{
+		protocol: "mavlink", port: 14550, play: playBoat,
+		text:  "A boat and its station on land, with invented messages. Most frames are of MAVLink 2, one is of version 1, one is signed, and the checksum of one is deliberately wrong.",
+		wants: []string{"BEAT", "PLACE", "SONAR", "TASK_LONG", "TASK_DONE", "SAY"},
+	},
 }
 
 // The built-in recordings are those that the plays write; -update writes them.

@@ -92,9 +92,33 @@ func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) 
 	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
 		r.starts = append(r.starts, int32(n))
 	}
+	if tail, ok := r.Program.Tail(); ok && pi == 0 {
+		r.moveTail(base, p.nodes, tail)
+	}
 	dst, comma = r.fields(dst, p, base, 0, len(p.steps), comma)
 	r.starts = r.starts[:base]
 	return dst, comma
+}
+
+// moveTail gives the node of the tail its place among so many nodes of the message, in place of optional ones that are missing.
+func (r writer) moveTail(base, nodes int, tail uint16) {
+	last := len(r.starts) - 1
+	if missing := base + nodes - 1 - last; missing > 0 && last >= base && r.Nodes[r.starts[last]].Op == tail {
+		at := r.starts[last]
+		r.starts[last] = missingNode
+		for range missing - 1 {
+			r.starts = append(r.starts, missingNode)
+		}
+		r.starts = append(r.starts, at)
+	}
+}
+
+// missingNode stands for an optional node before the tail of a message.
+const missingNode = -1
+
+// lacks reports whether a node is not among those of a body.
+func lacks(nodes []int32, node uint16) bool {
+	return int(node) >= len(nodes) || nodes[node] == missingNode
 }
 
 // fields appends the steps [from, to) of a body whose nodes are listed from base on.
@@ -118,7 +142,7 @@ func (r writer) fields(dst []byte, p *plan, base, from, to int, comma bool) ([]b
 			}
 			continue
 		}
-		if int(s.node) >= len(nodes) { // no part of it is present
+		if lacks(nodes, s.node) { // no part of it is present
 			switch {
 			case s.kind != stepOpen:
 				continue
@@ -285,7 +309,7 @@ func (r writer) bareBody(dst []byte, pi uint16, first, after uint32) []byte {
 	switch nodes := r.starts[base:]; {
 	case len(p.steps) == 0:
 		dst = append(dst, "null"...)
-	case r.has(&p.steps[0], nodes) || p.steps[0].kind == stepContent && int(p.steps[0].node) < len(nodes):
+	case r.has(&p.steps[0], nodes) || p.steps[0].kind == stepContent && !lacks(nodes, p.steps[0].node):
 		dst = r.stepValue(dst, p, base, 0)
 	default:
 		dst = append(dst, "null"...)
@@ -311,7 +335,7 @@ func (r writer) has(s *step, nodes []int32) bool {
 	if s.kind == stepOpen && s.node == noIndex {
 		return true
 	}
-	if int(s.node) >= len(nodes) {
+	if lacks(nodes, s.node) {
 		return false
 	}
 	n := &r.Nodes[nodes[s.node]]
@@ -371,7 +395,7 @@ func (r writer) mayBe(s *step, nodes []int32, kind stepKind, size int) bool {
 
 // alternative appends the fields of the alternative that was read.
 func (r writer) alternative(dst []byte, s *step, nodes []int32, comma bool) ([]byte, bool) {
-	if int(s.node) >= len(nodes) {
+	if lacks(nodes, s.node) {
 		return dst, comma
 	}
 	n := &r.Nodes[nodes[s.node]]

@@ -406,8 +406,14 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 	nodes := uint16(0) // of this body so far
 	for pc < end && len(v.errs) < maxValueErrors && !v.tooLarge() {
 		o := &v.p.Ops[pc]
-		if o.Optional && !v.goesOn(pi, base, nodes) {
-			return
+		if o.Optional {
+			tail, at := v.tailFrom(pc, end, nodes)
+			if !v.goesOn(pi, base, nodes, at) {
+				if tail == end {
+					return
+				}
+				pc, nodes, o = tail, at, &v.p.Ops[tail]
+			}
 		}
 		switch o.Code {
 		case codec.OpWeave: // its lists follow
@@ -464,14 +470,29 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 	}
 }
 
-// goesOn reports whether a value exists for any of a body's nodes from the given one on.
-func (v *valuer) goesOn(pi uint16, base int, node uint16) bool {
+// tailFrom returns the op of the tail of a message, and its node in the body of the message, of which pc has the given one; end if the body that
+// ends there has no tail.
+func (v *valuer) tailFrom(pc, end, node uint16) (op, at uint16) {
+	tail, ok := v.p.Tail()
+	if !ok || int(end) < len(v.p.Ops) {
+		return end, noIndex
+	}
+	for ; pc < tail; pc = v.p.Ops[pc].End {
+		if c := v.p.Ops[pc].Code; c != codec.OpWeave && c != codec.OpLet {
+			node++
+		}
+	}
+	return tail, node
+}
+
+// goesOn reports whether a value exists for any of a body's nodes from the given one on, up to another one.
+func (v *valuer) goesOn(pi uint16, base int, node, end uint16) bool {
 	for i := range v.plans.bodies[pi].steps {
 		s := &v.plans.bodies[pi].steps[i]
 		if s.kind == stepVar && v.p.Ops[s.op].Code == codec.OpShown {
 			continue
 		}
-		if tok := v.slots[base+i]; s.node >= node && s.node != noIndex && tok >= 0 && (v.toks[tok].kind != tokNull || v.mayBeNull(s)) {
+		if tok := v.slots[base+i]; s.node >= node && s.node < end && s.node != noIndex && tok >= 0 && (v.toks[tok].kind != tokNull || v.mayBeNull(s)) {
 			return true
 		}
 	}

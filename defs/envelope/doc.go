@@ -15,12 +15,14 @@
 //	field [DIR] NAME NUMBER at N [= VALUE]        a number around the contents of every message; = that it always has
 //	field [DIR] NAME bytes SIZE at N              bytes there
 //	field [DIR] NAME hex DIGITS at N              bytes that are always the same
-//	checksum [DIR] NAME SUM [ORDER] at N [RANGE]  a number that is computed from the message
+//	checksum [DIR] NAME SUM [ORDER] at N [RANGE] [extra]
+//	                                              a number that is computed from the message
 //	group [DIR] NAME                              the group of the definitions, instead of the name of the state
 //	compress [DIR] METHOD [HEADER] [WHEN]         messages are compressed from the start of the connection
 //	cipher [DIR] CIPHER key SECRET [iv SECRET]    the stream is encrypted from its first byte
 //	bundle [MESSAGE] [DIR] [at N] frame FRAMING   the contents of this message are messages in frames
 //	state NAME                                    a state of the connection; the first one is the initial state
+//	form NAME                                     one of the forms of messages, see below
 //
 // frame, code, field, checksum, group, bundle and rules may be indented below a state, and then apply in that state only. Otherwise they apply in every state
 // that has none of its own. A text without states has one, named "".
@@ -44,6 +46,7 @@
 //	         times N, plus N, minus N             the number is multiplied, then increased, to get the length
 //	         at N                                 N bytes precede the length; they are the start of the message
 //	         keep                                 the length is part of the message
+//	         zeros                                with keep: frames lack the zeros at the end of the contents, except for their first byte
 //	         min N                                bytes of the smallest message
 //	         max N                                bytes of the largest message; 16777216 if not stated
 //	SIZE     N                                    bytes of the whole message, with its code
@@ -58,13 +61,22 @@
 // message has them as header.NAME and tail.NAME (or header_ if its definition has a field of that name), beside those of its definition, which
 // must not have the code elsewhere: a definition whose code is where the envelope has it has the whole header, and gets none.
 //
-//	SUM      crc8 | crc8-maxim | crc16 | crc16-modbus | crc16-ccitt | crc16-xmodem | crc16-kermit | crc16-x25
+//	SUM      crc8 | crc8-maxim | crc16 | crc16-modbus | crc16-ccitt | crc16-xmodem | crc16-kermit | crc16-mcrf4xx | crc16-x25
 //	         | crc32 | crc32c | crc32-bzip2 | crc32-mpeg2 | adler32 | fletcher16 | fletcher32 | sum8 | sum16 | sum32 | xor8
 //	         then {poly N | start N | final N | reflected}: other parameters than those of the CRC RevEng catalogue
 //	RANGE    over FROM to TO | over FROM to end   the bytes between these places; without it those behind a checksum of the header, or
 //	                                              before one of the tail. Its own bytes count as 0
 //
+// A checksum with the word extra then counts the bytes that the definition of the message adds, schema.Message.Extra. Without a definition it is
+// neither checked nor computed.
+//
 // Lengths and checksums are computed when a message is sent, checksums in the order of their lines. In values that are encoded, constants, lengths and checksums may be missing.
+//
+// # Forms
+//
+// Messages may have one of several forms at any time: the first one whose header's constants, of the front, a message begins with. One without
+// constants is that of all others, and stands last. The lines of a form are those of a state; a text has states and rules, or forms. The
+// group of the messages of a form is not its name.
 //
 // # Carriers
 //

@@ -14,6 +14,7 @@ type Envelope struct {
 	Compress [2]Compression
 	Cipher   [2]Cipher
 	States   []State // at least one; the first one is the initial state
+	Forms    bool    // the states are forms that messages may have at any time, see FormOf
 }
 
 // Way returns the index of a direction in the arrays of this package: 0 to the server, 1 to the client.
@@ -48,6 +49,7 @@ type Framing struct {
 	Times     int64 // at least 1
 	Add       int64 // to the length, after multiplication
 	Keep      bool  // the length, or the delimiter, is part of the message
+	Zeros     bool  // Length, with Keep: frames lack the zeros at the end of the contents, see Header.Full
 	Min       int   // Length: bytes of the smallest message
 	Max       int   // bytes of the largest message
 	Delimiter []byte
@@ -307,7 +309,7 @@ func (e *Envelope) WithGroups(of func(dir schema.Dir) string) *Envelope {
 	out.States = slices.Clone(e.States)
 	for i := range out.States {
 		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
-			if s := &out.States[i]; s.Name == "" && s.Group[way] == "" {
+			if s := &out.States[i]; (s.Name == "" || e.Forms) && s.Group[way] == "" {
 				s.Group[way] = of(dir)
 			}
 		}
@@ -341,6 +343,51 @@ func (e *Envelope) HeaderOf(key schema.Key) *Header {
 		}
 	}
 	return nil
+}
+
+// FormOf returns the index of the form of a message in a direction, of which there may be only the first bytes: the first one of whose header
+// these have the constants. It is -1 if there is none. If more bytes are needed to tell, need is how many there must be.
+func (e *Envelope) FormOf(way int, start []byte) (form, need int) {
+	for i := range e.States {
+		switch h := e.States[i].Header[way]; {
+		case h == nil:
+			return i, 0
+		case !h.Begins(start):
+		case h.constant() > len(start):
+			return -1, h.constant()
+		default:
+			return i, 0
+		}
+	}
+	return -1, 0
+}
+
+// HeaderFor is HeaderOf for a message of which the bytes are known: it may have one of several forms.
+func (e *Envelope) HeaderFor(key schema.Key, message []byte) *Header {
+	if e.Forms {
+		for way := range 2 {
+			if i, _ := e.FormOf(way, message); i >= 0 && Ways(key.Dir, way) && e.States[i].Group[way] == key.Group {
+				return e.States[i].Header[way]
+			}
+		}
+	}
+	return e.HeaderOf(key)
+}
+
+// HeadersOf returns the headers that messages of a key may have: that of HeaderOf, or those of all forms.
+func (e *Envelope) HeadersOf(key schema.Key) (all []*Header) {
+	if !e.Forms {
+		return []*Header{e.HeaderOf(key)}
+	}
+	for i := range e.States {
+		for way := range 2 {
+			if h := e.States[i].Header[way]; h != nil && Ways(key.Dir, way) && e.States[i].Group[way] == key.Group {
+				all = append(all, h)
+				break
+			}
+		}
+	}
+	return all
 }
 
 // StateNamed returns the index of a state, or -1.

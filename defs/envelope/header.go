@@ -36,6 +36,7 @@ type Header struct {
 	Tail   int
 
 	length   *Framing // of a length that is part of the message; nil: none
+	zeros    bool     // see Framing.Zeros
 	measured bool
 	all      []Field // Fields, the length, and bytes that nothing is known about
 	front    []schema.Item
@@ -69,7 +70,7 @@ func newHeader(s *State, way int, fields []Field) (h *Header, at source.Span, er
 		parts = append(parts, piece{Field: x})
 	}
 	if f.Kind == Length && f.Keep && f.Number.Kind == UInt {
-		h.length = f
+		h.length, h.zeros = f, f.Zeros
 		parts = append(parts, piece{Field: Field{Name: "length", At: f.At, Number: f.Number, Size: f.Number.Size}})
 	}
 	if c.Number.Kind != NoNumber {
@@ -82,6 +83,9 @@ func newHeader(s *State, way int, fields []Field) (h *Header, at source.Span, er
 		return a.At - b.At
 	})
 	at, err = h.place(parts)
+	if err == nil && h.zeros && c.Number.Kind != NoNumber && c.Number.Kind != UInt {
+		at, err = c.Span, errors.New("zeros are left out of contents, whose place is not known, as they follow a code of variable size")
+	}
 	h.around = &schema.Message{Open: true, Body: &schema.Struct{
 		Wire: h.front, Tail: h.back, Fields: slices.Concat(part("header", h.names), part("tail", h.ends)),
 	}}
@@ -222,7 +226,7 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 		return m
 	}
 	start, ok := m.Start()
-	if ok && h.Fits(start) || !ok && (m.HasKey || !h.Stated()) {
+	if ok && h.Fits(start) || !ok && (hasCode(m) || !h.Stated()) {
 		return m
 	}
 	for _, it := range m.Body.Wire[:len(start)] {
@@ -236,8 +240,14 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 	header, tail := h.Names(m)
 	body.Fields = slices.Concat(part(header, h.names), m.Body.Fields, part(tail, h.ends))
 	out := *m
-	out.Body, out.AlternateOf, out.Measured, out.Seal = &body, m, m.Measured && h.measured, h.Seal
+	out.Body, out.AlternateOf, out.Measured = &body, m, m.Measured && h.measured
+	out.Seal = func(frame []byte) { h.Seal(frame, m.Extra) }
 	return &out
+}
+
+// hasCode reports whether the bytes of a message have its code. Others are contents alone.
+func hasCode(m *schema.Message) bool {
+	return slices.ContainsFunc(m.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Code })
 }
 
 // Names returns the names of the fields of a message that have those of its header and of its tail: the first ones that its definition does not
@@ -254,22 +264,98 @@ func part(name string, fields []*schema.Field) []*schema.Field {
 	return []*schema.Field{{Name: name, Type: &schema.Group{Around: true, Struct: &schema.Struct{Name: name, Fields: fields}}, TypeText: "envelope"}}
 }
 
-// Seal sets the length and the checksums of a message in place. It leaves out what the message has no room for.
-func (h *Header) Seal(message []byte) {
+// Seal sets the length and the checksums of a message in place. It leaves out what the message has no room for, and checksums that count the
+// extra bytes of a definition if these are nil.
+func (h *Header) Seal(message, extra []byte) {
 	if h == nil {
 		return
 	}
-	if f := h.length; f != nil && len(message) >= f.At+f.Number.Size {
-		if v, ok := f.length(len(message)); ok {
+	wire := message
+	if zeros := h.trailing(message); zeros > 0 {
+		wire = h.without(message, zeros)
+	}
+	if f := h.length; f != nil && len(wire) >= f.At+f.Number.Size {
+		if v, ok := f.length(len(wire)); ok {
 			f.Number.put(message[f.At:], v)
+			f.Number.put(wire[f.At:], v)
 		}
 	}
 	for i := range h.Fields { // a checksum may cover those before it
 		f := &h.Fields[i]
-		if at, ok := f.placed(len(message)); ok && f.Sum != nil {
-			f.Number.put(message[at:], f.sum(message, at))
+		if f.Sum == nil || f.Sum.Extra && extra == nil {
+			continue
+		}
+		if at, ok := f.placed(len(wire)); ok {
+			sum := f.sum(wire, at, extra)
+			f.Number.put(wire[at:], sum)
+			at, _ = f.placed(len(message))
+			f.Number.put(message[at:], sum)
 		}
 	}
+}
+
+// trailing returns the number of zeros at the end of the contents of a message that its frame does not have: all but those of the first byte.
+func (h *Header) trailing(message []byte) (n int) {
+	if !h.zeros {
+		return 0
+	}
+	for at := len(message) - h.Tail - 1; at > h.Size && message[at] == 0; at-- {
+		n++
+	}
+	return n
+}
+
+// without returns a copy of a message without the last bytes of its contents.
+func (h *Header) without(message []byte, n int) []byte {
+	end := len(message) - h.Tail
+	return append(append(make([]byte, 0, len(message)-n), message[:end-n]...), message[end:]...)
+}
+
+// Full returns a message of a frame with the zeros that were left out at the end of its contents, which with header and tail have a size in
+// bytes: itself if there are none, or if its length is not that of the message.
+func (h *Header) Full(message []byte, size int) []byte {
+	if h == nil || !h.zeros || len(message) >= size || len(message) < h.Size+h.Tail {
+		return message
+	}
+	f := h.length
+	if v, ok := f.length(len(message)); !ok || f.Number.get(message[f.At:]) != v {
+		return message
+	}
+	full := make([]byte, size)
+	end := len(message) - h.Tail
+	copy(full, message[:end])
+	copy(full[size-h.Tail:], message[end:])
+	return full
+}
+
+// Short is the inverse of Full: it returns a message as in a frame. The length in it says how many bytes these are.
+func (h *Header) Short(message []byte) []byte {
+	if h == nil || !h.zeros || len(message) < h.Size+h.Tail {
+		return message
+	}
+	f := h.length
+	v := int64(f.Number.get(message[f.At:]))
+	most, ok := f.length(len(message))
+	if n := (int64(most) - v) * f.Times; ok && v < int64(most) && n <= int64(len(message)-h.Size-h.Tail) {
+		cut := message[len(message)-h.Tail-int(n) : len(message)-h.Tail]
+		if len(bytes.TrimLeft(cut, "\x00")) == 0 {
+			return h.without(message, int(n))
+		}
+	}
+	return message
+}
+
+// Leaves reports whether frames lack zeros that messages have, see Full.
+func (h *Header) Leaves() bool { return h != nil && h.zeros }
+
+// constant returns the place behind the constants of the header.
+func (h *Header) constant() (end int) {
+	for i := range h.Fields {
+		if f := &h.Fields[i]; f.Constant != nil && f.At >= 0 {
+			end = max(end, f.end())
+		}
+	}
+	return end
 }
 
 // length returns the number of a length that is part of a message of n bytes.
@@ -296,9 +382,12 @@ func (f *Field) placed(n int) (at int, ok bool) {
 	return at, at >= 0 && at+f.Size <= n
 }
 
-func (f *Field) sum(message []byte, at int) uint64 {
+func (f *Field) sum(message []byte, at int, extra []byte) uint64 {
 	from, to := f.Sum.Bounds(len(message), at, at+f.Size, f.At < 0)
-	return f.Sum.Of(message, from, to, at, at+f.Size)
+	if !f.Sum.Extra {
+		extra = nil
+	}
+	return f.Sum.Of(message, from, to, at, at+f.Size, extra)
 }
 
 // put writes a number of fixed size.
@@ -325,14 +414,17 @@ func (n Number) get(src []byte) (v uint64) {
 	return v
 }
 
-// Wrong returns the first constant or checksum with another value than the message must have, nil if there is none.
-func (h *Header) Wrong(message []byte) *Field {
+// Wrong returns the first constant or checksum with another value than the message must have, nil if there is none. Checksums that count the
+// extra bytes of a definition are not looked at if these are nil.
+func (h *Header) Wrong(message, extra []byte) *Field {
+	message = h.Short(message)
 	for i := range h.Fields {
 		f := &h.Fields[i]
 		at, ok := f.placed(len(message))
 		switch {
 		case !ok:
-		case f.Sum != nil && f.Number.get(message[at:]) != f.sum(message, at),
+		case f.Sum != nil && f.Sum.Extra && extra == nil:
+		case f.Sum != nil && f.Number.get(message[at:]) != f.sum(message, at, extra),
 			f.Constant != nil && !bytes.Equal(message[at:at+f.Size], f.Constant):
 			return f
 		}
@@ -350,8 +442,9 @@ func (h *Header) Begins(start []byte) bool {
 	return true
 }
 
-// Why returns the reason for the result of Wrong.
-func (f *Field) Why(message []byte) string {
+// Why returns the reason for f, the result of Wrong.
+func (h *Header) Why(f *Field, message, extra []byte) string {
+	message = h.Short(message)
 	at, ok := f.placed(len(message))
 	switch {
 	case !ok:
@@ -359,7 +452,7 @@ func (f *Field) Why(message []byte) string {
 	case f.Sum == nil:
 		return fmt.Sprintf("%s is %x, not %x", f.Name, message[at:at+f.Size], f.Constant)
 	}
-	return fmt.Sprintf("the checksum %s is 0x%0*x; that of the bytes is 0x%0*x", f.Name, 2*f.Size, f.Number.get(message[at:]), 2*f.Size, f.sum(message, at))
+	return fmt.Sprintf("the checksum %s is 0x%0*x; that of the bytes is 0x%0*x", f.Name, 2*f.Size, f.Number.get(message[at:]), 2*f.Size, f.sum(message, at, extra))
 }
 
 // Checks returns the number of bits that Wrong looks at.
@@ -429,6 +522,9 @@ func (f *Field) words() string {
 		words = append(words, f.Sum.over())
 	case f.Number.Kind == UInt && f.Constant != nil:
 		words = append(words, "=", strconv.FormatUint(f.Number.get(f.Constant), 10))
+	}
+	if f.Sum != nil && f.Sum.Extra {
+		words = append(words, "extra")
 	}
 	return strings.Join(words, " ")
 }

@@ -100,8 +100,8 @@ func TestHeaders(t *testing.T) {
 			if rec.Status() != codec.OK || rec.Used != len(data) || rec.Code != 0x25 || !rec.HasCode() || rec.Unexplained() != 0 || text != c.json {
 				t.Fatalf("%s, %d of %d bytes, code %d: %s", rec.Status(), rec.Used, len(data), rec.Code, text)
 			}
-			if wrong := h.Wrong(data); wrong != nil {
-				t.Error(wrong.Why(data))
+			if wrong := h.Wrong(data, nil); wrong != nil {
+				t.Error(h.Why(wrong, data, nil))
 			}
 			if err := value.ParseJSON(&built, p, []byte(text)); err != nil {
 				t.Fatal(err)
@@ -128,9 +128,9 @@ func TestHeaders(t *testing.T) {
 				if rec.Used > n || rec.Status() == codec.OK && n+4 < len(data) && !strings.Contains(c.name, "tail") && !strings.Contains(c.name, "checksums") {
 					t.Errorf("%d bytes: %s, %d used", n, rec.Status(), rec.Used)
 				}
-				h.Seal(append([]byte{}, data[:n]...))
-				if f := h.Wrong(data[:n]); f != nil {
-					f.Why(data[:n])
+				h.Seal(append([]byte{}, data[:n]...), nil)
+				if f := h.Wrong(data[:n], nil); f != nil {
+					h.Why(f, data[:n], nil)
 				}
 			}
 		})
@@ -141,7 +141,7 @@ func TestHeaders(t *testing.T) {
 func TestWrong(t *testing.T) {
 	h := headed(t, "frame delimiter 0a\ncode u8 at 1\nfield magic u8 at 0 = 255\nchecksum sum sum16 be at -2 over 1 to end")
 	data := []byte{255, 0x25, 7, 0, 0}
-	if h.Seal(data); hex.EncodeToString(data) != "ff2507002c" || h.Wrong(data) != nil {
+	if h.Seal(data, nil); hex.EncodeToString(data) != "ff2507002c" || h.Wrong(data, nil) != nil {
 		t.Fatalf("%x", data)
 	}
 	for _, c := range []struct{ hex, why string }{
@@ -153,8 +153,8 @@ func TestWrong(t *testing.T) {
 	} {
 		data, _ := hex.DecodeString(c.hex)
 		why := ""
-		if f := h.Wrong(data); f != nil {
-			why = f.Why(data)
+		if f := h.Wrong(data, nil); f != nil {
+			why = h.Why(f, data, nil)
 		}
 		if why != c.why {
 			t.Errorf("%s: %q, want %q", c.hex, why, c.why)

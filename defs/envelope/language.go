@@ -52,6 +52,7 @@ var (
 		{name: "cipher", doc: "How the stream is encrypted."},
 		{name: "bundle", doc: "A message, or every frame, whose contents are messages in frames."},
 		{name: "state", doc: "A state of the connection; the first one is the initial state."},
+		{name: "form", doc: "One of the forms that messages may have at any time: the first one whose constants a message begins with."},
 	}
 	numbers = []keyword{
 		{name: "u8", size: "1 byte"},
@@ -78,6 +79,8 @@ var (
 		{name: "minus", doc: "A length is decreased by this number."},
 		{name: "at", doc: "The number of bytes before a length, a code, a field or the messages of a bundle; negative: from the end of the message."},
 		{name: "keep", doc: "The length or the delimiter is part of the message."},
+		{name: "zeros", doc: "Frames lack the zeros at the end of the contents, up to the size of the definition."},
+		{name: "extra", doc: "A checksum then counts the bytes that the definition of the message adds, such as CRC_EXTRA of MAVLink."},
 		{name: "min", doc: "The bytes of the smallest message: a length of fewer is wrong."},
 		{name: "max", doc: "The bytes of the largest message."},
 		{name: "other", doc: "All codes that are not listed."},

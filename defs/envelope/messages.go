@@ -103,6 +103,10 @@ func unreachable(at source.Span, name string) diag.Diagnostic {
 	return text.Doubt(codeUnreachable, at, "no rule leads to state "+text.Quote(name), `write a rule with "-> `+name+`" in another state`)
 }
 
+func hides(at source.Span, name string) diag.Diagnostic {
+	return text.Doubt(codeUnreachable, at, "the forms after "+text.Quote(name)+" never apply: it has no constant, and all messages begin like it", `write "field NAME hex DIGITS at N" or "field NAME u8 at N = VALUE", or write it last`)
+}
+
 func misplaced(at source.Span, why, help string) diag.Diagnostic {
 	return text.Mistake(codeMisplaced, at, why, help)
 }

@@ -62,6 +62,7 @@ func Parse(f *source.File) (*Envelope, diag.List) {
 	// The names of all states are needed before the first rule.
 	for i := range lines {
 		ln := &lines[i]
+		p.e.Forms = p.e.Forms || ln.isState() && ln.tokens[0].text == "form"
 		if len(ln.tokens) > 1 && ln.isState() && p.e.StateNamed(ln.tokens[1].text) < 0 && len(p.e.States) < maxStates {
 			p.e.States = append(p.e.States, State{Name: ln.tokens[1].text, Span: ln.span})
 		}
@@ -101,9 +102,9 @@ func readLines(f *source.File, report func(diag.Diagnostic)) []line {
 	return lines
 }
 
-// isState reports whether a line is a state statement; its indentation does not matter.
+// isState reports whether a line is a state statement, or one of a form; its indentation does not matter.
 func (ln *line) isState() bool {
-	return len(ln.tokens) > 0 && ln.tokens[0].text == "state" && !ln.tokens[0].quoted && !ln.isRule()
+	return len(ln.tokens) > 0 && (ln.tokens[0].text == "state" || ln.tokens[0].text == "form") && !ln.tokens[0].quoted && !ln.isRule()
 }
 
 func (p *parser) report(d diag.Diagnostic) {
@@ -151,8 +152,8 @@ func (p *parser) line(ln *line) {
 		t.text = diag.Nearest(t.text, names(statements))
 		return
 	}
-	if ln.inState && (t.text == "carrier" || t.text == "port" || t.text == "compress" || t.text == "cipher" || t.text == "state") {
-		p.fail(misplaced(t.span, text.Quote(t.text)+" does not belong to a state", "write it without indentation, before the first state, or as the action of a rule"))
+	if ln.inState && (t.text == "carrier" || t.text == "port" || t.text == "compress" || t.text == "cipher" || t.text == "state" || t.text == "form") {
+		p.fail(misplaced(t.span, text.Quote(t.text)+" does not belong to a "+p.e.block(), "write it without indentation, before the first state, or as the action of a rule"))
 		return
 	}
 	switch t.text {
@@ -184,7 +185,11 @@ func (p *parser) line(ln *line) {
 		p.field(b, true)
 	case "bundle":
 		p.bundle(b)
-	case "state":
+	case "state", "form":
+		if t.text == "state" && p.e.Forms {
+			p.fail(misplaced(t.span, "a text has states or forms", "write form: messages of all forms may come at any time"))
+			p.ok = true // its lines are those of a form
+		}
 		p.state()
 		return
 	}
@@ -367,10 +372,10 @@ func (p *parser) message() (m Message) {
 
 // state begins the lines of a state.
 func (p *parser) state() {
-	name := p.name("the name of a state")
+	name := p.name("the name of a " + p.e.block())
 	p.end()
 	if first, is := p.seen["state "+name]; is {
-		p.fail(duplicate(p.ln.span, first, "state "+text.Quote(name)))
+		p.fail(duplicate(p.ln.span, first, p.e.block()+" "+text.Quote(name)))
 	} else if p.ok {
 		p.seen["state "+name] = p.ln.span
 	}
@@ -385,7 +390,11 @@ func (p *parser) state() {
 
 func (p *parser) frame(b *block) {
 	dir := p.dir()
+	at := p.peek().span
 	f := p.framing()
+	if p.ok && f.Zeros && (!f.Keep || f.Number.Kind != UInt) {
+		p.fail(misplaced(at, "zeros are left out of messages that have a length of fixed size in them", `write "keep", and u8, u16 or another number of fixed size`))
+	}
 	p.set(dir, &b.frame, "frame", func(i int) { b.s.Frame[i] = f })
 	if p.ok && f.Kind == Codes {
 		p.table, p.codes = &b.s.Frame[Way(dir)], map[int64]source.Span{} // if it is for both directions, share copies the entries
@@ -460,6 +469,8 @@ func (p *parser) options(f *Framing) {
 			f.At = int(p.number(0, maxAt))
 		case (length || f.Kind == Delimiter) && p.is("keep"):
 			f.Keep = true
+		case length && p.is("zeros"):
+			f.Zeros = true
 		case length && p.is("min"):
 			f.Min = int(p.number(1, MaxMax))
 		case f.Kind != Fixed && p.is("max"):
@@ -502,8 +513,11 @@ func (p *parser) entry() {
 	p.need("=")
 	if p.is("length") {
 		f := Framing{Kind: Length, Times: 1, Max: p.table.Max, Number: p.form()}
+		at := p.peek().span
 		p.options(&f)
-		f.Keep = true
+		if f.Keep = true; p.ok && f.Zeros {
+			p.fail(misplaced(at, "the sizes of a table are those of whole messages", `leave out "zeros", or write a form for each kind of message`))
+		}
 		c.Length = &f
 	} else {
 		c.Size = int(p.number(1, MaxMax))
@@ -559,6 +573,8 @@ func (p *parser) bundle(b *block) {
 	x.Frame = p.framing()
 	if p.ok && (x.Frame.Kind == Datagram || x.Frame.Kind == Codes) {
 		p.fail(misplaced(kind.span, "a bundle cannot have this framing", "write length, delimiter, fixed or measured"))
+	} else if p.ok && x.Frame.Zeros {
+		p.fail(misplaced(kind.span, "the messages of a bundle have all of their bytes", `leave out "zeros"`))
 	}
 	if p.ok {
 		b.s.Bundles = append(b.s.Bundles, x)
@@ -590,9 +606,12 @@ func (p *parser) field(b *block, sum bool) {
 	p.need("at")
 	f.At = int(p.number(-maxAt, maxAt))
 	switch {
-	case sum && p.is("over"):
-		p.over(f.Sum)
-	case f.Number.Kind == UInt && !sum && p.is("="):
+	case sum:
+		if p.is("over") {
+			p.over(f.Sum)
+		}
+		f.Sum.Extra = p.is("extra")
+	case f.Number.Kind == UInt && p.is("="):
 		most := int64(math.MaxInt64)
 		if f.Number.Size < 8 {
 			most = 1<<(8*f.Number.Size) - 1
@@ -780,6 +799,10 @@ func (p *parser) secret(fields bool) (s Secret) {
 // rule parses a rule.
 func (p *parser) rule(b *block) {
 	at := p.peek().span
+	if p.e.Forms {
+		p.fail(misplaced(at, "a text with forms has no rules", "forms follow each other in any order; states have rules"))
+		return
+	}
 	r := Rule{Message: p.message(), Dir: p.dir(), Span: p.ln.span, At: at}
 	if p.is("when") {
 		r.Field = p.name("a field")
@@ -881,7 +904,7 @@ func (p *parser) finish() {
 			}
 		}
 		*s = b.s
-		where, at := " in state "+text.Quote(s.Name), s.Span
+		where, at := " in "+p.e.block()+" "+text.Quote(s.Name), s.Span
 		if s.Span.IsZero() {
 			where, at = "", start
 		}
@@ -893,7 +916,7 @@ func (p *parser) finish() {
 				s.Code[w] = common.s.Code[w]
 			}
 			if !b.group[w] {
-				if s.Group[w] = s.Name; common.group[w] {
+				if s.Group[w] = s.Name; common.group[w] || p.e.Forms {
 					s.Group[w] = common.s.Group[w]
 				}
 			}
@@ -925,6 +948,10 @@ func (p *parser) finish() {
 			}
 		}
 	}
+	if p.e.Forms {
+		p.forms()
+		return
+	}
 	reached = make([]bool, len(p.e.States))
 	reached[0] = true
 	for i := range p.e.States {
@@ -939,6 +966,19 @@ func (p *parser) finish() {
 	for i, is := range reached {
 		if !is {
 			p.report(unreachable(p.e.States[i].Span, p.e.States[i].Name))
+		}
+	}
+}
+
+// forms checks that forms can be told apart: one without a constant is that of all messages.
+func (p *parser) forms() {
+	for i := range p.e.States[:len(p.e.States)-1] {
+		s := &p.e.States[i]
+		for w := range s.Header {
+			if h := s.Header[w]; !s.Span.IsZero() && s.Frame[w].Kind != NoFraming && (h == nil || h.constant() == 0) {
+				p.report(hides(s.Span, s.Name))
+				break
+			}
 		}
 	}
 }
@@ -975,7 +1015,9 @@ func (p *parser) behindCode(s *State, w int) {
 func (p *parser) header(s *State, w int, fields []Field, at source.Span) {
 	h, span, err := newHeader(s, w, fields)
 	if s.Header[w] = h; err == nil && h != nil && h.length != nil && p.compresses() {
-		if i := slices.IndexFunc(fields, func(f Field) bool { return f.Sum != nil }); i >= 0 {
+		if h.zeros {
+			err = errors.New("zeros are left out of messages that are not compressed")
+		} else if i := slices.IndexFunc(fields, func(f Field) bool { return f.Sum != nil }); i >= 0 {
 			span, err = fields[i].Span, errors.New("the length, which is part of the message, is that of the compressed message: no checksum covers both")
 		}
 	}

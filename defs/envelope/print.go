@@ -38,14 +38,14 @@ func (e *Envelope) String() string {
 		indent := 0
 		if s.Name != "" {
 			b.WriteByte('\n')
-			line(0, "state", Word(s.Name))
+			line(0, e.block(), Word(s.Name))
 			indent = 1
 		}
 		frames(&s.Frame, indent, line)
 		each(func(i int) string { return s.Code[i].String() }, func(dir, words string) { line(indent, "code", dir, words) })
 		fields(&s.Header, indent, line)
 		each(func(i int) string {
-			if s.Group[i] == s.Name {
+			if s.Group[i] == s.Name && !e.Forms || s.Group[i] == "" && e.Forms {
 				return ""
 			}
 			return Word(s.Group[i])
@@ -59,6 +59,14 @@ func (e *Envelope) String() string {
 		}
 	}
 	return b.String()
+}
+
+// block returns the statement that begins the lines of a state.
+func (e *Envelope) block() string {
+	if e.Forms {
+		return "form"
+	}
+	return "state"
 }
 
 // each calls write for a part of both directions: once if they are equal. A part "" is not written.
@@ -189,6 +197,9 @@ func (f Framing) String() string {
 	}
 	if f.Keep {
 		words = append(words, "keep")
+	}
+	if f.Zeros {
+		words = append(words, "zeros")
 	}
 	if f.Min > 0 {
 		number("min", int64(f.Min))

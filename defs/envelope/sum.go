@@ -21,6 +21,7 @@ type Sum struct {
 	Over     bool // stated; otherwise what follows a checksum of the header, or precedes one of the tail
 	From, To int
 	ToEnd    bool
+	Extra    bool // then the bytes that the definition of the message adds, see schema.Message.Extra
 
 	name  string       // as in the text
 	table *[256]uint64 // CRC: see makeTable; nil: made when it is needed
@@ -48,6 +49,7 @@ var sums = []Sum{
 	{name: "crc16-ccitt", Kind: CRC, Bits: 16, Poly: 0x1021, Start: 0xFFFF},
 	{name: "crc16-xmodem", Kind: CRC, Bits: 16, Poly: 0x1021},
 	{name: "crc16-kermit", Kind: CRC, Bits: 16, Poly: 0x1021, Reflected: true},
+	{name: "crc16-mcrf4xx", Kind: CRC, Bits: 16, Poly: 0x1021, Start: 0xFFFF, Reflected: true},
 	{name: "crc16-x25", Kind: CRC, Bits: 16, Poly: 0x1021, Start: 0xFFFF, Final: 0xFFFF, Reflected: true},
 	{name: "crc32", Kind: CRC, Bits: 32, Poly: 0x04C11DB7, Start: 0xFFFFFFFF, Final: 0xFFFFFFFF, Reflected: true},
 	{name: "crc32c", Kind: CRC, Bits: 32, Poly: 0x1EDC6F41, Start: 0xFFFFFFFF, Final: 0xFFFFFFFF, Reflected: true},
@@ -101,8 +103,8 @@ func (s *Sum) Bounds(n, at, end int, tail bool) (from, to int) {
 	return from, max(from, to)
 }
 
-// Of returns the checksum of a part of a message. Bytes from own to ownEnd of the message count as 0.
-func (s *Sum) Of(message []byte, from, to, own, ownEnd int) uint64 {
+// Of returns the checksum of a part of a message, and of bytes behind it. Bytes from own to ownEnd of the message count as 0.
+func (s *Sum) Of(message []byte, from, to, own, ownEnd int, extra []byte) uint64 {
 	r := newRegister(s)
 	a, b := min(max(own, from), to), min(max(ownEnd, from), to)
 	r.add(message[from:a])
@@ -110,6 +112,7 @@ func (s *Sum) Of(message []byte, from, to, own, ownEnd int) uint64 {
 		r.add([]byte{0})
 	}
 	r.add(message[b:to])
+	r.add(extra)
 	return r.value()
 }
 

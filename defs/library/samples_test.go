@@ -129,8 +129,8 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte)
 		t.Errorf("the problem is %q, not %q", problem, r.Problem)
 	}
 	for _, dir := range []schema.Dir{m.Key.Dir, schema.Both} { // as for captures, and as for pasted messages
-		if !m.HasKey {
-			continue // on a separate port
+		if !m.HasKey || m.Extra != nil && !p.NeedsCode() {
+			continue // on a separate port, or in the header of the envelope
 		}
 		got := s.Lookup(schema.Key{Dir: dir, Group: m.Key.Group, Code: rec.Code})
 		if got == nil && dir != m.Key.Dir {

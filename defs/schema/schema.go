@@ -72,6 +72,10 @@ type Message struct {
 	ReadOnly   string // why messages must not be encoded: the definition is not valid for the version of the game; "" if it is
 	Unreadable bool   // ReadOnly, and not valid for decoding either
 
+	// Extra are bytes that checksums of an envelope with the word "extra" count behind those of the frame, so that both sides have the same
+	// definition; nil: there are none.
+	Extra []byte
+
 	Seal func(frame []byte) // sets numbers that depend on the whole frame, such as checksums, besides those that are items; may be nil
 
 	AlternateOf *Message // the message with the usual header, if this one has the alternative header of the dialect; nil for ordinary messages

@@ -180,7 +180,7 @@ func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
 			return nil, asHTTP(proxy.ErrNotHeld)
 		}
 		d.Action = transport.Replace
-		if d.With, err = b.Make(one.Now(), all[i].Frame.Dir, one.Now().HasAlternate(&all[i].Frame)); err != nil {
+		if d.With, err = b.Make(one.Now(), all[i].Frame.Dir, &all[i].Frame); err != nil {
 			return nil, asHTTP(err)
 		}
 	}
@@ -214,7 +214,7 @@ func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
 		}
 		id = open[0].ID
 	}
-	out, err := b.Make(one.Now(), schema.DirNamed(b.Dir), false)
+	out, err := b.Make(one.Now(), schema.DirNamed(b.Dir), nil)
 	if err != nil {
 		return nil, asHTTP(err)
 	}

@@ -244,8 +244,8 @@ func (p *work) readFrame(j *workspace.Input, f *FrameForm) {
 	}
 	j.Request.Group = f.Group
 	if m, err := j.Snap.Find(f.Name); err == nil && f.Name != "" {
-		if j.Request.Message = m; f.Alternate {
-			j.Request.Message = j.Snap.Alternate(m)
+		if j.Request.Message = m; f.Alternate && len(j.Messages) > 0 {
+			j.Request.Message = j.Snap.AlternateFor(m, j.Messages[0].Data)
 		}
 		return
 	}

@@ -199,7 +199,7 @@ func (c *Capsule) conceals(page []byte, values *redact.Values) error {
 		found := values.In(data) || values.In([]byte(f.Note)) || values.In([]byte(f.Conn))
 		if m, err := snap.Find(f.Message); err == nil && f.Message != "" && !found {
 			if f.Alternate {
-				m = snap.Alternate(m)
+				m = snap.AlternateFor(m, data)
 			}
 			if program, err := snap.Program(m); err == nil {
 				program.Decode(&rec, data)
@@ -569,7 +569,7 @@ func (c *Capsule) Page() ([]byte, error) {
 		row := templates.CapsuleFrame{N: f.N, Time: fmt.Sprintf("%.3f", f.After), Dir: f.Dir, Kind: f.Kind, Name: f.Message, Conn: f.Conn, Note: f.Note, Left: f.Left, Data: data}
 		if m, err := snap.Find(f.Message); err == nil && f.Kind == "" && f.Message != "" {
 			if f.Alternate {
-				m = snap.Alternate(m)
+				m = snap.AlternateFor(m, data)
 			}
 			row.Result = snap.Decode(rec, data, workspace.Request{Message: m, Fields: true})
 			if left -= len(row.Result.Fields); left < 0 {

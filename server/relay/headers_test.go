@@ -51,7 +51,7 @@ func TestSendBehindHeader(t *testing.T) {
 			}
 			ws := opened(t, cmp.Or(c.dialect, "protodef"), files)
 			b := Outgoing{Message: name, Value: json.RawMessage(c.value)}
-			out, err := b.Make(ws.Now(), schema.ToServer, false)
+			out, err := b.Make(ws.Now(), schema.ToServer, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -88,7 +88,7 @@ func TestSendBehindHeader(t *testing.T) {
 			}
 
 			// A replacement states as little.
-			other, err := b.Make(ws.Now(), schema.ToServer, true)
+			other, err := b.Make(ws.Now(), schema.ToServer, &transport.Frame{Via: []string{transport.MarkHeader}})
 			if err != nil || !bytes.Equal(other.Bytes, out.Bytes) || !slices.Equal(other.Open, out.Open) {
 				t.Errorf("as a replacement %x %v, %v; want %x %v", other.Bytes, other.Open, err, out.Bytes, out.Open)
 			}

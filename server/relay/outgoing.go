@@ -27,8 +27,8 @@ type ValueError struct{ Problems []view.ProblemInfo }
 
 func (e *ValueError) Error() string { return "the value cannot be encoded" }
 
-// Make returns the message. With alternate it replaces a message that has the alternative header.
-func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, alternate bool) (transport.Outgoing, error) {
+// Make returns the message. It may replace one, whose form of header it then has unless it states another; was is nil if it does not.
+func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, was *transport.Frame) (transport.Outgoing, error) {
 	out := transport.Outgoing{Raw: b.Raw, Unreliable: b.Unreliable}
 	if b.Message == "" {
 		data, err := scan.HexLine(b.Hex)
@@ -45,8 +45,8 @@ func (b *Outgoing) Make(snap *workspace.Snapshot, dir schema.Dir, alternate bool
 	if err != nil {
 		return out, err
 	}
-	if alternate {
-		m = snap.Alternate(m)
+	if was != nil && snap.HasAlternate(was) {
+		m = snap.AlternateFor(m, was.Bytes)
 	}
 	if other := snap.Alternate(m); other != m || snap.Envelope != nil && m.AlternateOf != nil {
 		if out.Alternate, out.Open, err = encoded(snap, other, b.Value); err != nil || snap.Envelope != nil {

@@ -124,11 +124,11 @@ func TestReplaceBehindLongHeader(t *testing.T) {
 	key := schema.Key{Dir: schema.ToServer, Code: 4097}
 	long := func(text string) []byte {
 		body := Outgoing{Message: "C_SAY", Value: []byte(`{"text":"` + text + `","x":5}`)}
-		out, err := body.Make(ws.Now(), schema.ToServer, false)
+		out, err := body.Make(ws.Now(), schema.ToServer, nil)
 		if err != nil || len(out.Alternate) != len(out.Bytes)+8 || out.Alternate[12] != out.Bytes[4]+8 {
 			t.Fatalf("%x and %x: %v", out.Bytes, out.Alternate, err)
 		}
-		only, err := body.Make(ws.Now(), schema.ToServer, true)
+		only, err := body.Make(ws.Now(), schema.ToServer, &transport.Frame{Via: []string{"integrity"}})
 		if err != nil || only.Alternate != nil || !bytes.Equal(only.Bytes, out.Alternate) {
 			t.Fatalf("in the place of one with the alternative header: %x, not %x: %v", only.Bytes, out.Alternate, err)
 		}
@@ -191,7 +191,7 @@ func TestRuleActions(t *testing.T) {
 	ws := opened(t, "muta", map[string]string{"game.def": ruleFiles})
 	s := &Session{Workspace: ws}
 	message := func(name, value string) *transport.Frame {
-		out, err := (&Outgoing{Message: name, Value: []byte(value)}).Make(ws.Now(), schema.ToServer, false)
+		out, err := (&Outgoing{Message: name, Value: []byte(value)}).Make(ws.Now(), schema.ToServer, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -48,7 +48,7 @@ func (s *Snapshot) Decode(rec *codec.Record, data []byte, req Request) view.Resu
 		return ErrorResult("bad-definition", err.Error())
 	}
 	rec.Session = req.Session
-	p.Decode(rec, data)
+	s.decodeFull(rec, p, data)
 	if req.Brief {
 		return view.Summary(rec)
 	}

@@ -27,7 +27,7 @@ func (s *Snapshot) AppendDecoded(dst []byte, rec *codec.Record, data []byte, req
 		return append(appendAny(dst, res), '\n'), Failed(res.Problems)
 	}
 	rec.Session = req.Session
-	p.Decode(rec, data)
+	s.decodeFull(rec, p, data)
 	dst = append(dst, `{"message":`...)
 	dst = appendString(dst, m.Name)
 	if m.Version != 0 {

@@ -1,8 +1,12 @@
 package workspace
 
 import (
+	"bytes"
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
@@ -29,6 +33,7 @@ type Encoder struct {
 
 	header *envelope.Header // of a message behind one
 	behind *Encoder         // for values with fields of the header that the message may have; nil: there is none
+	forms  []*Encoder       // of an envelope with several forms of headers: those for values that state the constants of another one
 	last   *Encoder         // the one that encoded
 	open   []transport.Open
 }
@@ -36,6 +41,30 @@ type Encoder struct {
 // Encoder returns an encoder for a message. code, if not nil, overrides the code of the definition or the code map. The counter of the
 // session increases with every message.
 func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Session) (*Encoder, error) {
+	e, err := s.encoder(m, code, session)
+	if err != nil || s.Envelope == nil || !s.Envelope.Forms {
+		return e, err
+	}
+	plain := m
+	if m.AlternateOf != nil {
+		plain = m.AlternateOf
+	}
+	for _, h := range s.Envelope.HeadersOf(m.Key) {
+		behind := s.Behind(h, plain)
+		if behind == plain || behind == m {
+			continue
+		}
+		form, err := s.encoder(behind, code, session)
+		if err != nil {
+			return nil, err
+		}
+		e.forms = append(e.forms, form)
+	}
+	return e, nil
+}
+
+// encoder returns an encoder for a message with one form of headers.
+func (s *Snapshot) encoder(m *schema.Message, code *uint32, session codec.Session) (*Encoder, error) {
 	p, err := s.Program(m)
 	if err != nil {
 		return nil, err
@@ -50,7 +79,7 @@ func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Sessio
 	e.last = e
 	if e.header = s.headerOf(m); s.Envelope != nil && m.AlternateOf == nil {
 		if behind := s.Alternate(m); behind != m {
-			e.behind, err = s.Encoder(behind, code, session)
+			e.behind, err = s.encoder(behind, code, session)
 		}
 	}
 	return e, err
@@ -69,6 +98,14 @@ func (e *Encoder) EncodeOver(text, base []byte) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: Deprecated, Message: why}}
 	}
 	e.last, e.open = e, nil
+	if own := cmp.Or(e.behind, e); len(e.forms) > 0 && own.header != nil && contradicts(own.header, own.program.Message, text) {
+		for _, f := range e.forms {
+			if !contradicts(f.header, f.program.Message, text) {
+				e.last = f
+				return f.Encode(text)
+			}
+		}
+	}
 	if e.header != nil {
 		text, e.open, _ = fillHeader(e.header, e.program.Message, text)
 	} else if e.behind != nil {
@@ -85,7 +122,30 @@ func (e *Encoder) EncodeOver(text, base []byte) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	}
 	e.session.Counter++
-	return e.out.Message(), nil
+	return e.header.Short(e.out.Message()), nil
+}
+
+// contradicts reports whether a value states a constant of a header differently, or has a field that the header does not have.
+func contradicts(h *envelope.Header, behind *schema.Message, text []byte) bool {
+	var all map[string]json.RawMessage
+	if json.Unmarshal(text, &all) != nil {
+		return false
+	}
+	header, tail := h.Names(behind.AlternateOf)
+	parts := h.Parts()
+	for _, in := range [...]string{header, tail} {
+		var fields map[string]json.RawMessage
+		if all[in] == nil || json.Unmarshal(all[in], &fields) != nil {
+			continue
+		}
+		for name, v := range fields {
+			i := slices.IndexFunc(parts, func(p envelope.Part) bool { return p.Name == name && (p.At < 0) == (in == tail) })
+			if i < 0 || parts[i].Constant != nil && !bytes.Equal(bytes.ToLower(bytes.TrimSpace(v)), parts[i].Value()) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // made encodes the values.

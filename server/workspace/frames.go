@@ -75,7 +75,7 @@ type Want struct{ Value, Fields bool }
 func (s *Snapshot) FrameMessage(x *transport.Frame) *schema.Message {
 	m := s.frameMessage(x)
 	if m != nil && s.HasAlternate(x) {
-		return s.Alternate(m)
+		return s.AlternateFor(m, x.Bytes)
 	}
 	return m
 }
@@ -94,6 +94,19 @@ func (s *Snapshot) Alternate(m *schema.Message) *schema.Message {
 	if s.Envelope != nil {
 		return s.Behind(s.Envelope.HeaderOf(m.Key), m)
 	}
+	return s.otherHeader(m)
+}
+
+// AlternateFor is Alternate for a message whose bytes are known: an envelope may have several forms of headers.
+func (s *Snapshot) AlternateFor(m *schema.Message, data []byte) *schema.Message {
+	if s.Envelope != nil {
+		return s.Behind(s.Envelope.HeaderFor(m.Key, data), m)
+	}
+	return s.otherHeader(m)
+}
+
+// otherHeader returns a message with the alternative header of the dialect; m itself if there is none.
+func (s *Snapshot) otherHeader(m *schema.Message) *schema.Message {
 	if s.Dialect.Alternate == nil {
 		return m
 	}

@@ -37,14 +37,19 @@ func (s *Snapshot) Behind(h *envelope.Header, m *schema.Message) *schema.Message
 		}
 		out = h.Of(m)
 		s.behind[key] = out
+		if s.headers == nil {
+			s.headers = map[*schema.Message]*envelope.Header{}
+		}
+		if out != m {
+			s.headers[out] = h
+		}
 	}
 	return out
 }
 
-// headerOnly returns what surrounds the contents of messages of a group in a direction that have no definition, the same message at each call;
-// nil if that is nothing but a code.
-func (s *Snapshot) headerOnly(key schema.Key) *schema.Message {
-	h := s.Envelope.HeaderOf(key)
+// headerOnly returns what surrounds the contents of messages with a header, of a group in a direction, that have no definition, the same message at
+// each call; nil if that is nothing but a code.
+func (s *Snapshot) headerOnly(h *envelope.Header, key schema.Key) *schema.Message {
 	if h == nil || h.Bare() {
 		return nil
 	}
@@ -67,7 +72,8 @@ func (s *Snapshot) FrameHeader(x *transport.Frame) *schema.Message {
 	if s.Envelope == nil || x.Kind != transport.Message && x.Kind != transport.Control || !x.In(transport.MarkHeader) || s.frameMessage(x) != nil {
 		return nil
 	}
-	return s.headerOnly(schema.Key{Dir: x.Dir, Group: x.Key.Group})
+	key := schema.Key{Dir: x.Dir, Group: x.Key.Group}
+	return s.headerOnly(s.Envelope.HeaderFor(key, x.Bytes), key)
 }
 
 // headersOnly returns all that headerOnly returns.
@@ -77,7 +83,12 @@ func (s *Snapshot) headersOnly() (all []*schema.Message) {
 	}
 	for i := range s.Envelope.States {
 		for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {
-			if m := s.headerOnly(schema.Key{Dir: dir, Group: s.Envelope.States[i].Group[way]}); m != nil && !slices.Contains(all, m) {
+			key := schema.Key{Dir: dir, Group: s.Envelope.States[i].Group[way]}
+			h := s.Envelope.HeaderOf(key) // that of the first state of the group
+			if s.Envelope.Forms {
+				h = s.Envelope.States[i].Header[way]
+			}
+			if m := s.headerOnly(h, key); m != nil && !slices.Contains(all, m) {
 				all = append(all, m)
 			}
 		}
@@ -93,8 +104,10 @@ func (s *Snapshot) withHeaders() *schema.Schema {
 	}
 	all := slices.Clip(plain.Messages)
 	for _, m := range plain.Messages {
-		if behind := s.Alternate(m); behind != m {
-			all = append(all, behind)
+		for _, h := range s.Envelope.HeadersOf(m.Key) {
+			if behind := s.Behind(h, m); behind != m {
+				all = append(all, behind)
+			}
 		}
 	}
 	if len(all) == len(plain.Messages) {
@@ -110,7 +123,45 @@ func (s *Snapshot) headerOf(m *schema.Message) *envelope.Header {
 	if s.Envelope == nil || m.AlternateOf == nil {
 		return nil
 	}
-	return s.Envelope.HeaderOf(m.Key)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h, ok := s.headers[m]; ok {
+		return h
+	}
+	return s.Envelope.HeaderOf(m.Key) // it is of another snapshot
+}
+
+// decodeFull decodes a message that is as in a frame. Contents without a header that end too early have zeros behind them if frames leave them out,
+// and a warning.
+func (s *Snapshot) decodeFull(rec *codec.Record, p *codec.Program, data []byte) {
+	m := p.Message
+	p.Decode(rec, s.Full(m, data))
+	if !rec.Short || s.Envelope == nil || m.AlternateOf != nil || len(data) == 0 || len(data) >= p.Largest() ||
+		!slices.ContainsFunc(s.Envelope.HeadersOf(m.Key), func(h *envelope.Header) bool { return h.Leaves() && h.Of(m) != m }) {
+		return
+	}
+	full := make([]byte, p.Largest())
+	copy(full, data)
+	if p.Decode(rec, full); rec.Status() == codec.OK {
+		rec.Filled = len(full) - len(data)
+		return
+	}
+	p.Decode(rec, data)
+}
+
+// Full returns the bytes of a message behind a header with the zeros at the end of its contents that its frame does not have, if the envelope says so.
+// They are the same bytes if there are none.
+func (s *Snapshot) Full(m *schema.Message, data []byte) []byte {
+	if s.Envelope == nil {
+		return data
+	}
+	h := s.headerOf(m)
+	if h.Leaves() {
+		if p, err := s.Program(m); err == nil {
+			return h.Full(data, p.Largest())
+		}
+	}
+	return data
 }
 
 // pick returns the message that some bytes are: m, or m behind the header of the envelope. It uses rec.
@@ -125,11 +176,12 @@ func (s *Snapshot) pick(rec *codec.Record, data []byte, m *schema.Message, req R
 			}
 		}
 	}
-	behind := s.Alternate(m)
+	behind := s.AlternateFor(m, data)
 	if behind == m {
 		return m
 	}
-	if h := s.headerOf(behind); h.Checks() > 0 && len(data) >= h.Size+h.Tail && h.Wrong(data) == nil || !s.explains(rec, data, m) && s.explains(rec, data, behind) {
+	h := s.headerOf(behind)
+	if h.Checks() > 0 && len(data) >= h.Size+h.Tail && h.Wrong(data, m.Extra) == nil || !s.explains(rec, data, m) && s.explains(rec, data, behind) {
 		return behind
 	}
 	return m
@@ -141,6 +193,7 @@ func (s *Snapshot) explains(rec *codec.Record, data []byte, m *schema.Message) b
 	if err != nil {
 		return false
 	}
+	data = s.Full(m, data)
 	p.Decode(rec, data)
 	return rec.Status() == codec.OK && rec.Used == len(data) && rec.Unexplained() == 0
 }
@@ -172,7 +225,7 @@ func (s *Snapshot) Identify(rec *codec.Record, f *transport.Frame, group string)
 func (s *Snapshot) closestByHeader(rec *codec.Record, data []byte, req Request) (closest *schema.Message, exact bool) {
 	for h, key := range s.headersOf(req) {
 		p, err := s.Program(h.Around())
-		if err != nil {
+		if err != nil || s.Envelope.Forms && !h.Begins(data) {
 			continue
 		}
 		if p.Decode(rec, data); !rec.HasCode() {
@@ -218,15 +271,15 @@ func (s *Snapshot) headersOf(req Request) iter.Seq2[*envelope.Header, schema.Key
 // known have the first header of which they have the constants and the checksums.
 func (s *Snapshot) headerIn(rec *codec.Record, data []byte, req Request) *schema.Message {
 	for h, key := range s.headersOf(req) {
-		m := s.headerOnly(key)
-		if m == nil {
+		m := s.headerOnly(h, key)
+		if m == nil || s.Envelope.Forms && !h.Begins(data) {
 			continue
 		}
 		p, err := s.Program(m)
 		if err != nil {
 			continue
 		}
-		if p.Decode(rec, data); req.Headed || rec.Status() == codec.OK && h.Wrong(data) == nil {
+		if p.Decode(rec, data); req.Headed || rec.Status() == codec.OK && h.Wrong(data, nil) == nil {
 			return m
 		}
 	}

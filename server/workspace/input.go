@@ -107,7 +107,7 @@ func (j *Input) areExact(p *paste.Paste) bool {
 		if err != nil {
 			return false
 		}
-		if prog.Decode(rec, m.Bytes); rec.Status() != codec.OK || rec.Unexplained() > 0 {
+		if prog.Decode(rec, j.Snap.Full(found, m.Bytes)); rec.Status() != codec.OK || rec.Unexplained() > 0 {
 			return false
 		}
 	}

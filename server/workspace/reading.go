@@ -63,7 +63,7 @@ func (r *Reading) decode(p *codec.Program) *codec.Record {
 	if !r.decoded {
 		r.decoded = true
 		r.rec.Session = codec.Session{}
-		p.Decode(&r.rec, r.frame.Bytes)
+		p.Decode(&r.rec, r.snap.Full(p.Message, r.frame.Bytes))
 	}
 	return &r.rec
 }
@@ -79,6 +79,10 @@ func (r *Reading) find() {
 		return
 	}
 	d := &r.recent[x.Key.Code%uint32(len(r.recent))]
+	if r.snap.Envelope != nil && r.snap.Envelope.Forms { // the bytes decide
+		r.def = r.snap.definition(x)
+		return
+	}
 	if alternate := r.snap.HasAlternate(x); !d.known || d.key != x.Key || d.alternate != alternate {
 		*d = r.snap.definition(x)
 		d.key, d.alternate, d.known = x.Key, alternate, true

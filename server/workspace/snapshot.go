@@ -62,10 +62,11 @@ type Snapshot struct {
 	codeNames *codeNames
 	drafts    drafts
 
-	mu     sync.Mutex
-	loose  map[*schema.Message]compiled // programs of messages without a file
-	frames map[string]*schema.Message   // common starts of the messages of groups, nil if there is none
-	behind map[headed]*schema.Message   // messages with the header of the envelope
+	mu      sync.Mutex
+	loose   map[*schema.Message]compiled         // programs of messages without a file
+	frames  map[string]*schema.Message           // common starts of the messages of groups, nil if there is none
+	behind  map[headed]*schema.Message           // messages with the header of the envelope
+	headers map[*schema.Message]*envelope.Header // of these messages
 }
 
 type compiled struct {

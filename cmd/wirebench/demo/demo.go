@@ -121,7 +121,7 @@ type part struct {
 }
 
 // games lists the protocols with a scripted game. The ends of other protocols send examples.
-var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame}
+var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame, mavlinkGame}
 
 func rulesOf(protocol string) (rules, bool) {
 	for _, r := range games {

@@ -148,7 +148,7 @@ func (c *contract) begin(t *testing.T, seed uint64, early func(dir int, message 
 						b = append([]byte{0, 0, m[0], 0}, m[1:]...)
 					}
 					h := env.Envelope.States[0].Header[i]
-					h.Seal(b)
+					h.Seal(b, nil)
 					messages[i][k] = string(b)
 				}
 			}

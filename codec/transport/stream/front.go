@@ -68,6 +68,7 @@ func (t *Transport) front(w *way) bool {
 	n, note := frontOf(b)
 	if n < 0 && t.take == nil {
 		l := t.legs[w.index]
+		l.shape(w.index, b)
 		if x := cut(&l.state(w.index).Frame[w.index], b, 0, false, l.sizes[w.index]); x.total == 0 {
 			return false
 		}

@@ -50,7 +50,7 @@ func made(h *envelope.Header, code byte, session uint32, contents []byte) []byte
 // sealed is made with the right ones.
 func sealed(h *envelope.Header, code byte, session uint32, contents []byte) []byte {
 	m := made(h, code, session, contents)
-	h.Seal(m)
+	h.Seal(m, nil)
 	return m
 }
 
@@ -145,7 +145,7 @@ func TestRewriterSeals(t *testing.T) {
 					return d
 				},
 				Goes: func(_ uint64, m []byte) {
-					if m != nil && h.Wrong(m) != nil {
+					if m != nil && h.Wrong(m, nil) != nil {
 						t.Fatalf("seed %d: told %x", seed, m)
 					}
 				},
@@ -215,7 +215,7 @@ func TestWrongHeaders(t *testing.T) {
 		whole := 0
 		tr := New(o)
 		tr.Feed(transport.Segment{Dir: schema.ToServer, At: at, Bytes: stream[cut:]}, func(f *transport.Frame) {
-			if f.Kind == transport.Message && h.Wrong(f.Bytes) == nil {
+			if f.Kind == transport.Message && h.Wrong(f.Bytes, nil) == nil {
 				whole++
 			}
 		})

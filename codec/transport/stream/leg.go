@@ -212,6 +212,65 @@ func (l *leg) message(way int, key schema.Key) *schema.Message {
 	return l.lib.message(l.state(way).Header[way], key)
 }
 
+// shape sets the state of a direction to the form of a message, of which there may be only the first bytes, if the envelope has forms. If more
+// are needed to tell, need is how many there must be. ok is false if the message has none of the forms: the state is that of the last one.
+func (l *leg) shape(way int, start []byte) (need int, ok bool) {
+	if !l.o.Envelope.Forms {
+		return 0, true
+	}
+	i, need := l.o.Envelope.FormOf(way, start)
+	if i >= 0 {
+		l.sides[way].state = i
+	}
+	return need, i >= 0
+}
+
+const formless = "the envelope has no form with these first bytes"
+
+// full returns the message of a frame with the zeros that were left out, and whether there are any: those up to the size of its definition.
+func (l *leg) full(way int, message []byte) (full []byte, filled bool) {
+	h := l.state(way).Header[way]
+	if !h.Leaves() || l.lib.defs == nil {
+		return message, false
+	}
+	key, _, ok := l.code(way, message)
+	if !ok {
+		return message, false
+	}
+	m := l.message(way, key)
+	if m == nil {
+		return message, false
+	}
+	p, err := l.lib.program(m)
+	if err != nil {
+		return message, false
+	}
+	full = h.Full(message, p.Largest())
+	return full, len(full) > len(message)
+}
+
+// extra returns the bytes that the definition of a message adds to checksums; nil if it is not known.
+func (l *leg) extra(way int, message []byte) []byte {
+	if l.lib.defs == nil {
+		return nil
+	}
+	key, _, ok := l.code(way, message)
+	if !ok {
+		return nil
+	}
+	if m := l.message(way, key); m != nil {
+		return m.Extra
+	}
+	return nil
+}
+
+// seal sets the length and the checksums of a message that is sent in a direction now.
+func (l *leg) seal(way int, message []byte) {
+	if h := l.state(way).Header[way]; h != nil {
+		h.Seal(message, l.extra(way, message))
+	}
+}
+
 // marked reports whether the messages of the current state of a direction have a header that definitions may lack.
 func (l *leg) marked(way int) bool {
 	h := l.state(way).Header[way]

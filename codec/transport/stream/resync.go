@@ -76,8 +76,9 @@ type form struct {
 	comp  compression
 	frame *envelope.Framing
 	code  *envelope.Code
-	codes *codes // nil: there are no definitions of any state, or they know few messages of the direction
-	blind bool   // codes are not looked at, although there are definitions of other forms
+	codes *codes           // nil: there are no definitions of any state, or they know few messages of the direction
+	start *envelope.Header // of a form, which its constants tell; nil: there are no forms
+	blind bool             // codes are not looked at, although there are definitions of other forms
 }
 
 // lose begins a search. first is the most likely place, which requires least bits of evidence.
@@ -119,6 +120,9 @@ func (t *Transport) doubts(l *leg, w *way, f *envelope.Framing, x *frame) bool {
 	u := unit{frame: *x, comp: l.sides[w.index].comp, wire: wire}
 	read, made := l.codecs.read, l.codecs.made
 	message, err := t.open(l, f, &u)
+	if err == nil {
+		message, _ = l.full(w.index, message)
+	}
 	l.codecs.read, l.codecs.made = read, made
 	if err == nil && len(message) == 0 {
 		return false
@@ -218,6 +222,9 @@ func (x *form) codeless(wire []byte) (message []byte, is bool) {
 
 // none reports whether certainly no message starts with some bytes. It is cheap, and true of most places.
 func (x *form) none(b []byte) bool {
+	if x.start != nil && !x.start.Begins(b) {
+		return true
+	}
 	switch f := x.frame; f.Kind {
 	case envelope.Length:
 		if len(b) <= f.At {
@@ -479,7 +486,7 @@ func (t *Transport) resume(w *way, at int64) {
 	if x.blind {
 		how += " by their lengths, without definitions"
 	}
-	if s.state != x.state {
+	if s.state != x.state && !t.o.Envelope.Forms {
 		how = transport.Join(how, fmt.Sprintf("the state is %q", t.legs[w.index].o.Envelope.States[x.state].Name))
 	}
 	if !s.comp.sameForm(x.comp) {
@@ -497,7 +504,7 @@ func (t *Transport) resume(w *way, at int64) {
 			place = fmt.Sprintf("resumed at packet %d", p)
 		}
 		t.unread(w, n, transport.Join(place, how))
-	} else if x.blind || x.state != s.state || !s.comp.sameForm(x.comp) {
+	} else if x.blind || x.state != s.state && !t.o.Envelope.Forms || !s.comp.sameForm(x.comp) {
 		w.note = how
 	}
 	s.state, s.comp = x.state, x.comp
@@ -579,6 +586,14 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 			c.need = pos + 1
 			break
 		}
+		if need, ok := l.shape(w.index, w.buf[pos:]); need > 0 {
+			c.need = max(pos+need, len(w.buf)+1)
+			break
+		} else if !ok || c.frames == 0 && s.state != x.state {
+			c.need, c.bits, c.wrong = 0, c.bits-impossible, c.frames == 0 || c.wrong
+			break
+		}
+		f = &l.o.Envelope.States[s.state].Frame[w.index]
 		cut := cut(f, w.buf[pos:], 0, false, l.sizes[w.index])
 		w.learnt.apply(&cut, w.buf[pos:])
 		if cut.fault > 0 {
@@ -667,6 +682,7 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 	if l.o.Measure != nil {
 		return measures
 	}
+	message, _ = l.full(way, message)
 	if h := l.state(way).Header[way]; h != nil && h.Checks() > 0 {
 		if resync.codes != nil && len(message) > small && !t.fits(l, w, message) {
 			return min(n, 0) - misfit // too many places look so to sum all their bytes
@@ -674,7 +690,7 @@ func (t *Transport) weigh(l *leg, w *way, f *envelope.Framing, x *frame, wire []
 		if resync.work += len(message); resync.blind {
 			resync.work += 15 * len(message) // as there are many more
 		}
-		if h.Wrong(message) != nil {
+		if h.Wrong(message, l.extra(way, message)) != nil {
 			return -impossible
 		}
 		n += h.Checks()
@@ -826,6 +842,9 @@ func (t *Transport) form(l *leg, way, state int, c compression) form {
 	x := form{state: state, comp: c, frame: &s.Frame[way], code: &s.Code[way]}
 	if l.lib.defs != nil {
 		x.codes = t.known(l, s, way)
+	}
+	if l.o.Envelope.Forms {
+		x.start = s.Header[way]
 	}
 	return x
 }

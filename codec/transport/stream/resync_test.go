@@ -47,7 +47,7 @@ func (h *harbor) say(rng *rand.Rand) []byte {
 	m := saying(rng)
 	if h.header != nil {
 		m = slices.Concat([]byte{0xfe, m[0], 0, 0}, m[1:], []byte{0, 0})
-		h.header.Seal(m)
+		h.header.Seal(m, nil)
 	}
 	return m
 }

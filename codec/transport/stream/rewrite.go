@@ -208,7 +208,7 @@ func (w *Rewriter) unit(u *unit) {
 	e := &w.usual
 	*e = entry{line: l, wire: u.wire, message: u.message, state: u.state, comp: u.comp, bundle: u.bundle, bare: u.bare, parts: u.inner, items: w.items[:0]}
 	e.at = u.frame.length
-	if e.shared = !u.comp.on && (e.at == 0 || u.frame.before == 0); !l.taken {
+	if e.shared = !u.comp.on && !u.filled && (e.at == 0 || u.frame.before == 0); !l.taken {
 		w.complete(from, l, u, e)
 		return
 	}
@@ -391,6 +391,9 @@ func (l *leg) check(way int, bundle *envelope.Bundle, o transport.Outgoing) erro
 		return nil
 	}
 	message := l.bytes(way, o, nil)
+	if _, ok := l.shape(way, message); !ok {
+		return errors.New(formless)
+	}
 	if bundle != nil {
 		_, err := wrap(nil, &bundle.Frame, message, unpacked, l.sizes[way])
 		return err
@@ -406,6 +409,11 @@ func (l *leg) bytes(dir int, o transport.Outgoing, w *way) []byte {
 	if l.o.Link != nil && !o.Raw {
 		b = l.o.Link.Choose(dirs[dir], &o)
 	}
+	if o.Alternate != nil && !o.Raw {
+		l.shape(dir, o.Alternate)
+	} else {
+		l.shape(dir, b)
+	}
 	if o.Raw || !l.marked(dir) {
 		return append([]byte{}, b...)
 	}
@@ -419,14 +427,14 @@ func (l *leg) bytes(dir int, o transport.Outgoing, w *way) []byte {
 			copy(b[r.From:r.To], w.header[r.From:])
 		}
 	}
-	h.Seal(b)
+	l.seal(dir, b)
 	return b
 }
 
 // keeps reports whether the frame of a message that is sent in a direction now is the message, with a length in it.
 func (l *leg) keeps(way int) bool {
 	f := &l.state(way).Frame[way]
-	return f.Kind == envelope.Length && f.Keep && !l.sides[way].comp.on
+	return f.Kind == envelope.Length && f.Keep && !f.Zeros && !l.sides[way].comp.on
 }
 
 // unpacked is the compression of messages in bundles.
@@ -437,6 +445,10 @@ func (l *leg) framed(dst []byte, way int, message []byte) ([]byte, error) {
 	if len(message) == 0 {
 		return dst, errors.New("the message is empty")
 	}
+	if _, ok := l.shape(way, message); !ok {
+		return dst, errors.New(formless)
+	}
+	message = l.state(way).Header[way].Short(message)
 	c := &l.sides[way].comp
 	return wrap(dst, &l.state(way).Frame[way], message, func(dst, body []byte) ([]byte, error) {
 		return l.codecs.pack(dst, c, body, len(message))
@@ -601,8 +613,11 @@ func (w *Rewriter) seal(e *entry) {
 	for i := range e.items {
 		it := &e.items[i]
 		replaced := it.action == transport.Replace && !it.raw
+		if replaced {
+			l.leg.shape(l.index, it.bytes)
+		}
 		if replaced && l.leg.marked(l.index) {
-			l.leg.state(l.index).Header[l.index].Seal(it.bytes)
+			l.leg.seal(l.index, it.bytes)
 		}
 		switch {
 		case link == nil:
@@ -631,6 +646,9 @@ func (e *entry) part(i int) []byte {
 func (w *Rewriter) sameForm(e *entry) bool {
 	l := e.line
 	s := &l.leg.sides[l.index]
+	if w.t.o.Envelope.Forms {
+		s.state = e.state
+	}
 	return e.comp.sameForm(s.comp) && (e.state == s.state || sameFraming(w.t.o.Envelope, e.state, s.state, l.index))
 }
 
@@ -665,7 +683,7 @@ func (w *Rewriter) made(e *entry, changed bool) ([]byte, error) {
 		}
 	}
 	if l.leg.marked(l.index) && !e.bundle.Message.IsZero() {
-		l.leg.state(l.index).Header[l.index].Seal(message)
+		l.leg.seal(l.index, message)
 	}
 	return l.leg.framed(nil, l.index, message)
 }

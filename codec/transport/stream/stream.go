@@ -56,6 +56,7 @@ type unit struct {
 	bare     bool // it would be a bundle, and has no messages
 	bundle   *envelope.Bundle
 	inner    []part
+	filled   bool // the message has zeros that the frame does not have
 	offset   int64
 	at       time.Time
 	note     string
@@ -338,8 +339,22 @@ func (t *Transport) read(w *way, last bool) {
 			return
 		}
 		have = len(w.buf) - w.done
-		f := &l.o.Envelope.States[s.state].Frame[w.index]
 		x := &t.unit.frame
+		if l.o.Envelope.Forms {
+			if s.cipher != nil {
+				t.decipher(w, len(w.buf))
+			}
+			need, ok := l.shape(w.index, w.buf[w.done:])
+			if need > 0 {
+				w.need, w.whole, w.looked = need, false, have
+				return
+			}
+			if !ok && !w.seek {
+				t.fail(w, formless)
+				continue
+			}
+		}
+		f := &l.o.Envelope.States[s.state].Frame[w.index]
 		for want := max(w.need, 1); ; want = x.need {
 			b := w.buf[w.done:]
 			if s.cipher != nil {
@@ -441,6 +456,8 @@ func (t *Transport) cut(w *way) {
 		t.apply(w, nil)
 		return
 	}
+	u.message, u.filled = l.full(w.index, message)
+	message = u.message
 	if u.bundle = l.state(w.index).Every(w.index); u.bundle != nil {
 		u.key, u.head, u.hasKey = schema.Key{}, 0, false
 		t.openBundle(l, u)
@@ -601,8 +618,9 @@ func (t *Transport) each(l *leg, u *unit, p *part) *transport.Frame {
 	}
 	if l.marked(w.index) && !u.bare {
 		via = append(via, transport.MarkHeader)
-		if wrong := l.state(w.index).Header[w.index].Wrong(f.Bytes); wrong != nil {
-			f.Note = transport.Join(f.Note, wrong.Why(f.Bytes))
+		h, extra := l.state(w.index).Header[w.index], l.extra(w.index, f.Bytes)
+		if wrong := h.Wrong(f.Bytes, extra); wrong != nil {
+			f.Note = transport.Join(f.Note, h.Why(wrong, f.Bytes, extra))
 		}
 		t.keep(l, w.index, f.Bytes)
 	}
