@@ -58,6 +58,8 @@ const (
 	formPythonArray   = "python-array"
 	formRustArray     = "rust-array"
 	formSwiftArray    = "swift-array"
+	formErlang        = "erlang-binary"
+	formAssembler     = "assembler"
 	formNumberArray   = "number-array"
 	formEscapedString = "escaped-string"
 	formCString       = "c-string"
@@ -123,7 +125,7 @@ var forms = []form{
 	{FormInfo{formText2pcap, "text2pcap, with directions or times", groupDump}, dumpReader(formText2pcap), sniff{}, 0},
 
 	{FormInfo{formFollowHex, "Follow Stream: hex dump", groupFollow}, readFollowHex, sniff{5, tryFollowHex, false}, 0},
-	{FormInfo{formFollowCArrays, "Follow Stream: C arrays", groupFollow}, readFollowArrays, sniff{4, tryFollowArrays, false}, 0},
+	{FormInfo{formFollowCArrays, "Follow Stream: C arrays", groupFollow}, readArrays, sniff{}, 0},
 	{FormInfo{formFollowYAML, "Follow Stream: YAML", groupFollow}, readYAML, sniff{3, tryYAML, false}, 0},
 	{FormInfo{formFollowRaw, "Follow Stream: raw (tshark)", groupFollow}, readFollowRaw, sniff{6, tryFollowRaw, false}, 0},
 
@@ -132,11 +134,13 @@ var forms = []form{
 	{FormInfo{formGoArray, "Go slice or array", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formJavaArray, "Java array", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formJsArray, "JavaScript array", groupCode}, readArrays, sniff{}, 0},
-	{FormInfo{formNodeBuffer, "Node.js: <Buffer ...>, Uint8Array", groupCode}, readNode, sniff{7, tryNode, false}, 0},
-	{FormInfo{formPascalArray, "Pascal array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formNodeBuffer, "Node.js: <Buffer ...>, Uint8Array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formPascalArray, "Pascal array, Kotlin byteArrayOf(...)", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formPythonArray, "Python bytes([...])", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formRustArray, "Rust array", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formSwiftArray, "Swift array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formErlang, "Erlang or Elixir <<...>>", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formAssembler, "Assembler: db, .byte", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formNumberArray, "List of numbers in brackets", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formEscapedString, "Escaped string", groupCode}, stringReader(formEscapedString, asEscaped), sniff{}, 0},
 	{FormInfo{formCString, "C string with octal escapes", groupCode}, stringReader(formCString, asEscaped), sniff{}, 0},

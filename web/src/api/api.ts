@@ -2995,6 +2995,8 @@ export interface PasteMessageInfo {
   /** number in the text */
   packet?: number;
   marks?: string;
+  /** words around the bytes in the text */
+  note?: string;
   /** line of the text where it starts, 1-based */
   line?: number;
 }
