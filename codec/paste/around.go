@@ -8,12 +8,15 @@ import (
 	"wirebench/defs/schema"
 )
 
+// maxWords bounds the words around a message that are read, in bytes.
+const maxWords = 1000
+
 // maxNoteText bounds the words around a message that become its note.
 const maxNoteText = 200
 
 // readAround reads the words around a message: its time, its direction, and the rest as its note.
 func readAround(text string, m *Message) {
-	words := strings.FieldsFunc(text, func(c rune) bool { return c == ' ' || c == '\t' || c == '\r' || c == '\n' })
+	words := strings.Fields(strings.ToValidUTF8(text[:min(len(text), maxWords)], ""))
 	first := true // no word but times before
 	for i := 0; i < len(words) && i < 40; i++ {
 		if m.Time.Kind == scan.NoTime {
@@ -23,7 +26,7 @@ func readAround(text string, m *Message) {
 				continue
 			}
 		}
-		if m.Dir == schema.Both {
+		if m.Dir == schema.Both && !(i > 0 && i+1 < len(words) && arrows[words[i]] != schema.Both && isAddress(words[i-1]) && isAddress(words[i+1])) {
 			m.Dir = dirAt(words[i:], first)
 		}
 		first = false
@@ -31,9 +34,14 @@ func readAround(text string, m *Message) {
 	m.Note = noteOf(words)
 }
 
+// isAddress reports whether a word can be the address of an end.
+func isAddress(w string) bool {
+	return strings.ContainsAny(w, ".:") && strings.ContainsAny(w, "0123456789")
+}
+
 // noteOf joins words to a note without what separates them from bytes.
 func noteOf(words []string) string {
-	note := strings.Trim(strings.Join(words, " "), " :=-|#*,;")
+	note := strings.Trim(strings.Join(words, " "), " :=-|#*,;<>")
 	if len(note) > maxNoteText {
 		note = strings.ToValidUTF8(note[:maxNoteText], "") + "…"
 	}

@@ -93,7 +93,11 @@ func (b *builder) unexplained(t *pasted) int {
 	}
 	n := b.lost
 	for _, gap := range b.left {
-		n += gap.to - gap.from
+		for i := gap.from; i < gap.to; i++ {
+			if t.s[i] > ' ' {
+				n++
+			}
+		}
 	}
 	return n
 }
@@ -168,21 +172,29 @@ func (b *builder) finish(t *pasted) *Paste {
 	return p
 }
 
-// choose returns the best of all readings of the text: the one that leaves the least of it unexplained. Of equal ones it is the first in
-// the order of the recognisers, so that a reading that explains everything ends the search.
+// score weighs the bytes that a candidate finds, which take four characters or less in most spellings, against what it leaves unexplained.
+func (b *builder) score(t *pasted) int {
+	n := 0
+	for _, at := range b.places {
+		n += at.end - at.start
+	}
+	return 4*n - b.unexplained(t)
+}
+
+// choose returns the reading of the text with the best score. Of equal ones it is the first in the order of the recognisers, the most
+// distinctive signatures first; one that explains everything ends the search.
 func choose(t *pasted) (*builder, *Error) {
 	var best *builder
 	var nearest *Error
-	least := 0
+	most := 0
 	for _, r := range recognisers {
 		b, e := r.try(t)
 		if b != nil && len(b.msgs) > 0 {
-			n := b.unexplained(t)
-			if best == nil || n < least {
-				best, least = b, n
-			}
-			if least == 0 {
-				return best, nil
+			if n := b.score(t); best == nil || n > most {
+				best, most = b, n
+				if b.unexplained(t) == 0 {
+					return best, nil
+				}
 			}
 			continue
 		}

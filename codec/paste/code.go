@@ -38,6 +38,7 @@ type codeReader struct {
 	word  string // last name
 	call  string // the function whose arguments are read
 
+	nameAt   int  // the end of the assignment
 	encoding bool // the next string is the name of an encoding
 
 	lua    int // 1: no, 2: strings are Lua's
@@ -125,6 +126,7 @@ func (r *codeReader) take(tok codeToken) (next int, _ *Error) {
 			if r.name = r.word; r.colon != "" {
 				r.name = r.colon
 			}
+			r.nameAt = tok.end
 		case ';':
 			if r.depth == 0 {
 				r.name, r.colon = "", ""
@@ -151,7 +153,7 @@ func (r *codeReader) piece(p piece) *Error {
 		return errTooManyMessages(p.from)
 	}
 	p.end = len(r.b.out)
-	if p.name == "" {
+	if p.name == "" && !(r.nameAt < p.from && scan.IsDigit(r.t.s[skipSpaces(r.t.s, r.nameAt)])) { // conn=5 is said of something else
 		p.name = r.name
 	}
 	if n, ok := strings.CutPrefix(r.x.comment, "Packet "); ok {

@@ -222,7 +222,7 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 		case s.base64 == s.cells && !mostly && (rank >= 0 || s.longest >= 8):
 			fits, k = true, bytesBase64
 		}
-		if !fits || rank < 0 && (k == bytesHex && s.longest < minHexCell || k == bytesBase64 && s.longest < 16) {
+		if !fits || rank < 0 && (s.times == s.cells || k == bytesHex && s.longest < minHexCell || k == bytesBase64 && s.longest < 16) {
 			continue
 		}
 		score := int64(s.chars)
@@ -302,6 +302,7 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 // readRow makes a message from a row.
 func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesKind, meta metaColumn) *Error {
 	var m Message
+	unnamed := strings.HasPrefix(names[0], "column ") // columns without names are not known to be something else
 	start, found := len(b.out), false
 	ends := meta.ends
 	ends.begin()
@@ -333,6 +334,10 @@ func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesK
 			m.Version, _ = strconv.Atoi(c.text)
 		case meta.number:
 			m.Number, _ = strconv.Atoi(c.text)
+		default:
+			if unnamed {
+				b.lost += len(c.text)
+			}
 		}
 	}
 	if !found {

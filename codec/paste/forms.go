@@ -44,6 +44,7 @@ const (
 	formODc           = "od-c"
 	formWiresharkDump = "wireshark-dump"
 	formText2pcap     = "text2pcap"
+	formTextRows      = "text-rows"
 	formFollowHex     = "follow-hex"
 	formFollowCArrays = "follow-c-arrays"
 	formFollowYAML    = "follow-yaml"
@@ -69,6 +70,7 @@ const (
 	formWinDbg        = "windbg"
 	formGDBPrint      = "gdb-print"
 	formGDB           = "gdb"
+	formHexInText     = "hex-in-text"
 	formTeraLog       = "tera-log"
 	formPackets       = "packets"
 	formJSONRows      = "json-rows"
@@ -122,6 +124,7 @@ var forms = []form{
 	{FormInfo{formODtu1, "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader(formODtu1), sniff{}, 0},
 	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, readChars, sniff{9, tryChars, false}, 0},
 	{FormInfo{formWiresharkDump, "Wireshark hex dump, with or without text", groupDump}, dumpReader(formWiresharkDump), sniff{}, 0},
+	{FormInfo{formTextRows, "Rows of hex and text, no offsets (socat -x -v, ngrep -x)", groupDump}, dumpReader(formTextRows), sniff{}, 0},
 	{FormInfo{formText2pcap, "text2pcap, with directions or times", groupDump}, dumpReader(formText2pcap), sniff{}, 0},
 
 	{FormInfo{formFollowHex, "Follow Stream: hex dump", groupFollow}, readFollowHex, sniff{5, tryFollowHex, false}, 0},
@@ -153,6 +156,7 @@ var forms = []form{
 	{FormInfo{formGDB, "gdb x/xb, lldb memory read", groupDebugger}, dumpReader(formGDB), sniff{}, 0},
 
 	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, tryTeraLog, false}, ownLines | names | decoded},
+	{FormInfo{formHexInText, "Hex among words, in the lines of a log", groupTable}, readLines, sniff{16, tryLines, false}, ownLines | names},
 	{FormInfo{formPackets, "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets, sniff{1, tryPackets, false}, decoded},
 	{FormInfo{formJSONRows, "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON, sniff{11, tryJSON, false}, ownLines | names},
 	{FormInfo{formCSV, "CSV with a hex or base64 column", groupTable}, readCSV, sniff{12, tryCSVHeader, false}, ownLines | names},

@@ -13,21 +13,21 @@ import (
 
 // byteList is a list that is read.
 type byteList struct {
-	open           byte
-	from, to       int // with its brackets
-	start          int // in builder.out
-	n, commas      int
-	marked         int // elements that are written as bytes
-	wait           bool
-	spaces         bool // elements follow each other without commas
-	negative       bool
-	octal          bool
-	unmarked       bareHex
-	fail           *Error // of the first element that is not a byte
-	strings        bool   // it may hold strings
-	cut            bool   // the text ends inside it
-	octalLanguage  bool
-	printed        bool // by Node.js
+	open          byte
+	from, to      int // with its brackets
+	start         int // in builder.out
+	n, commas     int
+	marked        int // elements that are written as bytes
+	wait          bool
+	spaces        bool // elements follow each other without commas
+	negative      bool
+	octal         bool
+	unmarked      bareHex
+	fail          *Error // of the first element that is not a byte
+	strings       bool   // it may hold strings
+	cut           bool   // the text ends inside it
+	octalLanguage bool
+	printed       bool // by Node.js
 }
 
 // bareHex describes whether numbers in a list could be unmarked hex: [5f, 00], as Rust's {:02x?} and Go's [% x] print it.
@@ -381,6 +381,9 @@ var directives = map[string]int{
 	"dd": 4, ".long": 4, ".4byte": 4, ".int": 4, "dc.l": -4,
 }
 
+// maxLabelText bounds the label before a directive, with white space.
+const maxLabelText = 80
+
 // directive reads the elements after a directive of an assembler that starts a line, perhaps after a label. Lines that follow each other
 // are one list. Plain hex that starts with "db" has nothing that is marked as a byte.
 func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
@@ -388,9 +391,9 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 	if from > 0 && (s[from-1] == '.' || s[from-1] == '!') {
 		from--
 	}
-	lineStart := strings.LastIndexByte(s[:from], '\n') + 1
-	label := strings.TrimSpace(s[lineStart:from])
-	if len(label) > 40 || strings.TrimSuffix(label, ":") != "" && wordEnd(label, 0) < len(strings.TrimSuffix(label, ":")) {
+	before := s[max(0, from-maxLabelText):from]
+	label := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
+	if len(label) > maxLabelText/2 || strings.TrimSuffix(label, ":") != "" && wordEnd(label, 0) < len(strings.TrimSuffix(label, ":")) {
 		return 0, nil
 	}
 	p := piece{span: span{from, from}, start: len(r.b.out), form: formAssembler, sure: true}

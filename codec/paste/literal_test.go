@@ -206,10 +206,10 @@ func expect(t *testing.T, text string, left int, want ...[]byte) {
 // Words of several bytes are said to be little-endian, or big-endian.
 func TestWordsOfAssemblers(t *testing.T) {
 	for text, want := range map[string]string{
-		"p: dw 2600h, 1234h\n":        "00263412",
-		"p: .word 0x2600\n .byte 1":   "002601",
-		"p: dc.w $2600,$1234":         "26001234",
-		"p dd 12345678h":              "78563412",
+		"p: dw 2600h, 1234h\n":       "00263412",
+		"p: .word 0x2600\n .byte 1":  "002601",
+		"p: dc.w $2600,$1234":        "26001234",
+		"p dd 12345678h":             "78563412",
 		"msg db \"ab\", 0\n db 0ffh": "616200ff",
 	} {
 		p, err := Recognise(text)
