@@ -70,7 +70,7 @@ const (
 	formWinDbg        = "windbg"
 	formGDBPrint      = "gdb-print"
 	formGDB           = "gdb"
-	formHexInText     = "hex-in-text"
+	formLogLines      = "log-lines"
 	formTeraLog       = "tera-log"
 	formPackets       = "packets"
 	formJSONRows      = "json-rows"
@@ -156,7 +156,7 @@ var forms = []form{
 	{FormInfo{formGDB, "gdb x/xb, lldb memory read", groupDebugger}, dumpReader(formGDB), sniff{}, 0},
 
 	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, tryTeraLog, false}, ownLines | names | decoded},
-	{FormInfo{formHexInText, "Hex among words, in the lines of a log", groupTable}, readLines, sniff{16, tryLines, false}, ownLines | names},
+	{FormInfo{formLogLines, "Hex among words, in the lines of a log", groupTable}, readLines, sniff{16, tryLines, false}, ownLines | names},
 	{FormInfo{formPackets, "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets, sniff{1, tryPackets, false}, decoded},
 	{FormInfo{formJSONRows, "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON, sniff{11, tryJSON, false}, ownLines | names},
 	{FormInfo{formCSV, "CSV with a hex or base64 column", groupTable}, readCSV, sniff{12, tryCSVHeader, false}, ownLines | names},

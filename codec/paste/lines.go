@@ -54,7 +54,7 @@ type linesReader struct {
 
 // tryLines recognises hex among words by one line that surely has bytes.
 func tryLines(t *pasted) (*builder, *Error) {
-	r := linesReader{t: t, b: &builder{form: formHexInText}, shapes: map[string]*template{}}
+	r := linesReader{t: t, b: &builder{form: formLogLines}, shapes: map[string]*template{}}
 	strong := 0
 	t.lines(func(l line) bool {
 		x := findRun(l)
@@ -89,7 +89,7 @@ func tryLines(t *pasted) (*builder, *Error) {
 	return r.b, nil
 }
 
-// readLines reads the form "hex-in-text".
+// readLines reads the form "log-lines".
 func readLines(t *pasted) (*builder, *Error) {
 	b, e := tryLines(t)
 	if b == nil && e == nil {

@@ -33,7 +33,7 @@ func TestHexAmongWords(t *testing.T) {
 		{"commas of a log", "12:00:01,send,1600f9bc0a00d204 trailing\n", "1600f9bc0a00d204", 0},
 	} {
 		p, err := Recognise(c.text)
-		if err != nil || p.Form != formHexInText || show(p) != c.want || len(p.Notes) != c.notes {
+		if err != nil || p.Form != formLogLines || show(p) != c.want || len(p.Notes) != c.notes {
 			t.Errorf("%s: %v %+v\nwant %s", c.name, err, p, c.want)
 			continue
 		}

@@ -1791,6 +1791,8 @@ export interface DecodeAny {
   paste?: string;
   /** with paste: its form, instead of guessing */
   form?: string;
+  /** with paste: a regular expression for messages, as in paste */
+  pattern?: string;
   /** unsaved text to use instead of the stored definition of message */
   definition?: string;
   /** direction of the messages, if codes depend on it */
@@ -1898,6 +1900,8 @@ export interface DecodeBody {
   paste?: string;
   /** with paste: its form, instead of guessing */
   form?: string;
+  /** with paste: a regular expression for messages, as in paste */
+  pattern?: string;
   /** unsaved text to use instead of the stored definition of message */
   definition?: string;
   /** direction of the messages, if codes depend on it */
