@@ -278,6 +278,9 @@ func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
 	return m
 }
 
+// maxUnread bounds the columns that are said not to be read.
+const maxUnread = 8
+
 // reason returns the Why of a table.
 func (m metaColumn) reason(names []string, stats []columnStat, col int, kind bytesKind) string {
 	quoted := func(i int) string { return scan.Quote(names[i]) }
@@ -295,6 +298,19 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 		if part.i >= 0 {
 			why += ", " + quoted(part.i) + " the " + part.what
 		}
+	}
+	var left []string
+	for i, s := range stats {
+		used := i == col || i == m.dir || i == m.time || i == m.name || i == m.version || i == m.number || m.ends != nil && slices.Contains(m.ends.columns[:], i)
+		if s.cells > 0 && !used {
+			if left = append(left, quoted(i)); len(left) > maxUnread {
+				left[maxUnread] = "…"
+				break
+			}
+		}
+	}
+	if len(left) > 0 {
+		why += "; not read: " + strings.Join(left, ", ")
 	}
 	return why
 }

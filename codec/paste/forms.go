@@ -71,6 +71,7 @@ const (
 	formGDBPrint      = "gdb-print"
 	formGDB           = "gdb"
 	formLogLines      = "log-lines"
+	formRecords       = "records"
 	formTeraLog       = "tera-log"
 	formPackets       = "packets"
 	formJSONRows      = "json-rows"
@@ -150,6 +151,8 @@ var forms = []form{
 	{FormInfo{formPythonBytes, "Python b'...' or Rust b\"...\"", groupCode}, stringReader(formPythonBytes, asEscaped), sniff{}, 0},
 	{FormInfo{formQuotedHex, "Hex in quotes, bytes.fromhex", groupCode}, stringReader(formQuotedHex, asHex), sniff{}, 0},
 	{FormInfo{formQuotedBase64, "Base64 in quotes", groupCode}, stringReader(formQuotedBase64, asBase64), sniff{}, 0},
+
+	{FormInfo{formRecords, "Intel HEX, Motorola S-records", groupDump}, readRecords, sniff{7, tryRecords, false}, 0},
 
 	{FormInfo{formWinDbg, "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader(formWinDbg), sniff{}, 0},
 	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, tryGdbPrint, false}, 0},
