@@ -319,7 +319,7 @@ func (r *codeReader) between(from, to int, before, after bool, name string, m *M
 				head += k + 1
 			}
 			r.b.cover(span{head, to})
-			if m != nil && m.Name == "" {
+			if m != nil && m.Name == "" && head < to && strings.IndexByte(" \t:", s[to-1]) >= 0 { // else a function or type
 				readAround(strings.TrimRight(s[head:to], "=([{<,: \t"), m)
 			}
 		}
