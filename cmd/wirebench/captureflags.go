@@ -30,10 +30,12 @@ type captureFlags struct {
 	portFlags  []int
 	groupFlags []string
 	framingOf  string
+	patternOf  string
 	keysFile   string
 
 	idle    func() error     // called before reading from a pipe or a terminal, which may wait; nil for none
 	framing *capture.Framing // nil unless --framing is given
+	pattern *paste.Pattern   // nil unless --pattern is given
 	ports   []uint16
 	env     protocols.Env
 
@@ -46,6 +48,7 @@ func (f *captureFlags) add(cmd *cobra.Command) {
 	flags.IntSliceVar(&f.portFlags, "port", nil, "port of the server (repeatable; default: the end that did not open the connection)")
 	flags.StringArrayVar(&f.groupFlags, "group", nil, "message group of a direction and of a server port: 13501/c2s=clmsg (repeatable)")
 	flags.StringVar(&f.framingOf, "framing", "", "framing of a file of raw bytes: prefixed:2le+self, fixed:40, delimited:0d0a, envelope ...")
+	flags.StringVar(&f.patternOf, "pattern", "", "regular expression for messages in a text: "+patternUsage)
 	flags.StringVar(&f.keysFile, "keys", "", "file with keys of encrypted connections, or a TLS key log; - is standard input")
 }
 
@@ -63,6 +66,13 @@ func (f *captureFlags) valid(cmd *cobra.Command) error {
 			return fmt.Errorf("--group %s: must be [PORT/][c2s=|s2c=]GROUP", g)
 		}
 		f.env.Rules = append(f.env.Rules, r)
+	}
+	var err error
+	if f.pattern, err = parsePattern(f.patternOf); err != nil {
+		return err
+	}
+	if f.pattern != nil && f.framingOf != "" {
+		return errors.New("--pattern reads a text and --framing raw bytes: give one of them")
 	}
 	return f.known(cmd, f.framingOf, f.keysFile)
 }
@@ -158,6 +168,7 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 		},
 		Proto:   proto,
 		Framing: f.framing,
+		Pattern: f.pattern,
 	}, frame)
 	if errors.Is(err, pcap.ErrFormat) && f.framing == nil {
 		return sum, fmt.Errorf("%s is not a capture: %w; for raw bytes give --framing", path, err)
@@ -167,6 +178,9 @@ func (f *captureFlags) read(cmd *cobra.Command, snap *workspace.Snapshot, path s
 	}
 	if paste != nil {
 		note(cmd, "%s: recognized as %s; %s", path, paste.Title, paste.Why)
+		for _, n := range paste.Notes {
+			note(cmd, "  %s", n)
+		}
 	} else if title := capture.FormatTitle(sum.Format); title != "" {
 		note(cmd, "%s: recognized as %s", path, title)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/codec"
+	"wirebench/codec/paste"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/workspace"
@@ -20,7 +21,8 @@ import (
 
 func newDecode() *cobra.Command {
 	m := &messageFlags{}
-	fields, paste := false, false
+	fields, pasted := false, false
+	pattern := ""
 	form := ""
 	cmd := &cobra.Command{
 		Use:   "decode [FILE...]",
@@ -42,17 +44,24 @@ errors. A message without a definition is not an error.`,
 			if err := knownForm(form); err != nil {
 				return err
 			}
+			own, err := parsePattern(pattern)
+			if err != nil {
+				return err
+			}
+			if own != nil && form != "" {
+				return errFormAndPattern
+			}
 			d, err := newDecoder(cmd, m, fields)
 			if err != nil {
 				return err
 			}
 			onlyWithJSON(cmd)
-			if form != "" {
-				paste = true
+			if form != "" || own != nil {
+				pasted = true
 			}
 			err = eachInput(cmd, args, func(name string, r io.Reader) error {
-				if paste {
-					return d.paste(name, r, form)
+				if pasted {
+					return d.paste(name, r, form, own)
 				}
 				return d.lines(name, r)
 			})
@@ -68,8 +77,9 @@ errors. A message without a definition is not an error.`,
 	m.add(cmd)
 	m.addSession(cmd)
 	cmd.Flags().BoolVar(&fields, "fields", false, "with --json: print every field with its offset")
-	cmd.Flags().BoolVar(&paste, "paste", false, "the input is any form of the paste command: a dump, an array, base64 ...")
+	cmd.Flags().BoolVar(&pasted, "paste", false, "the input is any form of the paste command: a dump, an array, base64 ...")
 	cmd.Flags().StringVar(&form, "form", "", "with --paste: form of the text (default: recognized)")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "with --paste: regular expression for messages, as of the paste command")
 	complete(cmd, "form", completeForm)
 	return cmd
 }
@@ -157,8 +167,8 @@ func hexColumn(line []byte) int {
 }
 
 // paste decodes all messages of a pasted text.
-func (d *decoder) paste(name string, r io.Reader, form string) error {
-	p, err := readPaste(r, form)
+func (d *decoder) paste(name string, r io.Reader, form string, own *paste.Pattern) error {
+	p, err := readPaste(r, form, own)
 	if errors.Is(err, errUnreadable) {
 		return err
 	}
@@ -169,6 +179,9 @@ func (d *decoder) paste(name string, r io.Reader, form string) error {
 	}
 	if !d.json {
 		note(d.cmd, "%s: recognized as %s; %s", name, p.Title, p.Why)
+	}
+	for _, n := range p.Notes {
+		note(d.cmd, "  %s", n)
 	}
 	for _, m := range p.Messages {
 		req := d.req

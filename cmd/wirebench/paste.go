@@ -16,20 +16,33 @@ import (
 
 func newPaste() *cobra.Command {
 	asJSON := false
-	form := ""
+	form, pattern := "", ""
 	cmd := &cobra.Command{
 		Use:   "paste [FILE]",
 		Short: "Recognize pasted text and print its bytes",
 		Long: `Paste reads a text with bytes in it: a hex dump, an array in a programming
 language, base64, a log, text copied from Wireshark. It prints the recognized form,
-and each message as a line of hex.`,
+and each message as a line of hex. What was not read is named.
+
+A text of no known form is read by --pattern, a regular expression. Each match is a
+message, and named groups are its parts: data, the bytes in hex, or base64; and time,
+dir, name and seqno.`,
+		Example: `  wirebench paste dump.txt
+  wirebench paste --pattern '^(?<time>\S+) (?<dir>tx|rx) (?<data>.*)$' my.log`,
 		Args: atMostOne,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := knownForm(form); err != nil {
 				return err
 			}
+			own, err := parsePattern(pattern)
+			if err != nil {
+				return err
+			}
+			if own != nil && form != "" {
+				return errFormAndPattern
+			}
 			return eachInput(cmd, args, func(name string, r io.Reader) error {
-				p, err := readPaste(r, form)
+				p, err := readPaste(r, form, own)
 				if errors.Is(err, errUnreadable) {
 					return err
 				}
@@ -43,8 +56,25 @@ and each message as a line of hex.`,
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "one JSON object instead of lines of hex")
 	cmd.Flags().StringVar(&form, "form", "", "form of the text (default: recognized)")
+	cmd.Flags().StringVar(&pattern, "pattern", "", "regular expression for messages, instead of a known form: "+patternUsage)
 	complete(cmd, "form", completeForm)
 	return cmd
+}
+
+var errFormAndPattern = errors.New("give --form or --pattern, not both")
+
+const patternUsage = "groups (?<data>...), time, dir, name, seqno"
+
+// parsePattern reads --pattern; nil if it is not given.
+func parsePattern(text string) (*paste.Pattern, error) {
+	if text == "" {
+		return nil, nil
+	}
+	p, err := paste.ParsePattern(text)
+	if err != nil {
+		return nil, fmt.Errorf("--pattern: %w", err)
+	}
+	return p, nil
 }
 
 func completeForm(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -74,10 +104,13 @@ func knownForm(id string) error {
 const maxPaste = 64 << 20
 
 // readPaste reads pasted text. An error that is errUnreadable concerns the file, any other error the text.
-func readPaste(r io.Reader, form string) (*paste.Paste, error) {
+func readPaste(r io.Reader, form string, own *paste.Pattern) (*paste.Paste, error) {
 	text, err := io.ReadAll(io.LimitReader(r, maxPaste+1))
 	if err != nil {
 		return nil, unreadable(err)
+	}
+	if own != nil {
+		return own.Read(string(text))
 	}
 	if form != "" {
 		return paste.RecogniseAs(string(text), form)

@@ -19,6 +19,7 @@ import (
 type Options struct {
 	packet.Options
 	Proto   transport.Proto // transport protocol of the messages, for logs and texts, which do not have it
+	Pattern *paste.Pattern  // of the user: the file is a text that it reads; nil for files of known forms
 	Framing *Framing        // how messages are delimited, in a raw file or in the connections of a capture; nil: a transport knows, and no file is raw
 }
 
@@ -27,6 +28,11 @@ type Options struct {
 // may be compressed. An archive is one capture; each of its files is a message unless it has another known format. The paste is nil unless the file is a text with messages. The error wraps pcap.ErrFormat or ErrArchive, or is an
 // error of r.
 func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
+	if opts.Pattern != nil {
+		in := scan.NewInput(r)
+		pasted, torn, err := readText(peekHead(in), in, opts.Pattern.Read)
+		return emitText(pasted, torn, err, packet.Summary{}, opts, emit)
+	}
 	if opts.Framing != nil {
 		return readFramed(scan.NewInput(r), opts, emit)
 	}
@@ -47,9 +53,15 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 	case errors.Is(e, scan.ErrPacked):
 		return sum, nil, err // nothing can be unpacked
 	case errors.As(e, &noText):
-		return sum, nil, fmt.Errorf("%w, nor a text that contains one: %w", pcap.ErrFormat, e)
-	case e != nil:
-		return sum, nil, e
+		e = fmt.Errorf("%w, nor a text that contains one: %w", pcap.ErrFormat, e)
+	}
+	return emitText(pasted, torn, e, sum, opts, emit)
+}
+
+// emitText emits the messages of a text.
+func emitText(pasted *paste.Paste, torn string, err error, sum packet.Summary, opts Options, emit func(*transport.Frame)) (packet.Summary, *paste.Paste, error) {
+	if err != nil {
+		return sum, nil, err
 	}
 	if pasted.Packets {
 		sum = paste.ReadPackets(pasted, opts.Options, emit)
@@ -68,7 +80,11 @@ func ReadAny(r io.Reader, opts Options, emit func(*transport.Frame)) (packet.Sum
 // ReadText reads a text with messages, which may be compressed. head is the start of the file, r the rest. torn is the reason if it cannot
 // be unpacked to its end. The error is a *paste.Error, wraps scan.ErrPacked if nothing can be unpacked, or is one of r.
 func ReadText(head []byte, r io.Reader, key func(schema.Dir, []byte) (schema.Key, bool)) (p *paste.Paste, torn string, err error) {
-	r = io.MultiReader(bytes.NewReader(bytes.Clone(head)), r)
+	return readText(head, io.MultiReader(bytes.NewReader(bytes.Clone(head)), r), func(text string) (*paste.Paste, error) { return paste.RecogniseFile(text, key) })
+}
+
+// readText reads a text that starts with head and may be compressed.
+func readText(head []byte, r io.Reader, read func(text string) (*paste.Paste, error)) (p *paste.Paste, torn string, err error) {
 	if packed := scan.Packed(head); packed != "" {
 		z, err := scan.Unpack(packed, r)
 		if err != nil {
@@ -83,7 +99,7 @@ func ReadText(head []byte, r io.Reader, key func(schema.Dir, []byte) (schema.Key
 		}
 		torn = err.Error()
 	}
-	p, err = paste.RecogniseFile(string(text), key)
+	p, err = read(string(text))
 	return p, torn, err
 }
 

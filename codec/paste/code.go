@@ -1,145 +1,440 @@
 package paste
 
 import (
+	"strconv"
 	"strings"
 
 	"wirebench/codec/scan"
 )
 
-// One lexer reads the source code of all languages: comments, names, numbers, strings and brackets are similar enough. Brackets and their
-// contents determine lists of bytes (array.go), quotes and the code before them determine strings of bytes (string.go).
+// Source code: lists and strings of bytes, among anything else. What is not read of it is named.
 
-// codeToken is one token of source code.
-type codeToken struct {
-	kind codeKind
-	off  int // in the text
-	end  int
+// piece is a run of bytes of source code, a candidate for a message.
+type piece struct {
+	span
+	start, end int // in builder.out
+	form, name string
+	number     int
+	sure       bool // it is bytes; else only if all strings of the text are
+	text       bool // strings
+	loose      bool // no brackets
 }
 
-type codeKind uint8
+type codeReader struct {
+	t   *pasted
+	x   codeLexer
+	b   *builder
+	how stringReading
 
-const (
-	codeEnd    codeKind = iota
-	codeWord            // a name or keyword
-	codeNumber          // 12, 0x1f, -3, $1F, &H1F, 5fu8, 1_000; also bare hex that starts with a digit
-	codeString          // with its quotes, without a prefix
-	codeOther           // one character
-	codeBroken          // an unterminated string
-)
+	pieces  []piece
+	parts   []codeToken // of the current group
+	strings int         // groups in the text, bytes or not
+	sure    bool        // a piece is surely bytes
 
-// codeLexer splits source code into tokens. Comments are not tokens; the last one is stored, as Wireshark writes the packet number there.
-type codeLexer struct {
-	s       string
-	i       int
-	comment string
-	lost    int // characters scanned for the ends of unterminated strings
+	prev  codeToken
+	depth int
+	name  string // variable the next piece is assigned to
+	colon string // last name before a colon
+	word  string // last name
+	call  string // the function whose arguments are read
+
+	nameAt   int  // the end of the assignment
+	encoding bool // the next string is the name of an encoding
+
+	lua    int // 1: no, 2: strings are Lua's
+	octal  bool
+	fail   *Error // of the first piece that is not of bytes
+	broken *Error // of the first unterminated string
+	cut    *Error // of a list that the text ends in
+	cutAt  int
 }
 
-func (x *codeLexer) text(tok codeToken) string { return x.s[tok.off:tok.end] }
-
-// next returns the next token.
-func (x *codeLexer) next() codeToken {
-	x.skip()
-	s, i := x.s, x.i
-	if i >= len(s) {
-		return codeToken{codeEnd, len(s), len(s)}
-	}
-	kind, end := codeOther, i+1
-	switch c := s[i]; {
-	case scan.IsDigit(c), (c == '-' || c == '+') && i+1 < len(s) && scan.IsDigit(s[i+1]):
-		kind, end = codeNumber, wordEnd(s, i+1)
-	case c == '$' && i+1 < len(s) && scan.IsHex(s[i+1]):
-		kind, end = codeNumber, wordEnd(s, i+1)
-	case c == '&' && i+2 < len(s) && s[i+1]|0x20 == 'h' && scan.IsHex(s[i+2]):
-		kind, end = codeNumber, wordEnd(s, i+2)
-	case scan.IsWord(c), c >= 0x80:
-		kind = codeWord
-		for end < len(s) && (scan.IsWord(s[end]) || s[end] >= 0x80) {
-			end++
+// readCode reads source code. how is the meaning of its strings.
+func readCode(t *pasted, how stringReading) (*builder, *Error) {
+	r := codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: make([]byte, 0, len(t.s)/6)}, how: how}
+	for {
+		tok := r.x.next()
+		if tok.kind == codeEnd {
+			break
 		}
-	case (c == '"' || c == '\'' || c == '`') && x.lost <= 4*len(s):
-		if kind, end = stringEnd(s, i); kind == codeBroken {
-			x.lost += end - i
+		next, e := r.take(tok)
+		if e != nil {
+			return nil, e
+		}
+		if e := r.b.room(0, tok.off); e != nil {
+			return nil, e
+		}
+		if r.prev = tok; next > 0 {
+			r.x.i = next
+			r.prev = codeToken{codeOther, next - 1, next}
+			r.name, r.colon = "", ""
 		}
 	}
-	x.i = end
-	return codeToken{kind, i, end}
+	return r.finish()
 }
 
-func wordEnd(s string, i int) int {
-	for i < len(s) && scan.IsWord(s[i]) {
-		i++
+func (r *codeReader) take(tok codeToken) (next int, _ *Error) {
+	s := r.t.s
+	switch tok.kind {
+	case codeBroken:
+		r.x.i = tok.off + 1 // a lone quote: an apostrophe
+		if r.broken == nil && (r.how != asInferred || strings.HasPrefix(s[tok.off:], `"\x`)) {
+			r.broken = errAt(tok.off, "this string has no end").as(likely)
+		}
+	case codeString:
+		if r.encoding {
+			r.encoding = false // the string names it
+			return tok.end, nil
+		}
+		end, e := r.stringGroup(tok)
+		r.call = ""
+		return end, e
+	case codeNumber:
+		if r.how == asInferred && strings.IndexByte("$&#", s[tok.off]) >= 0 || tok.end-tok.off > 3 && (s[tok.off+1]|0x20 == 'x' || s[tok.off+2] == '#') {
+			return r.loose(tok)
+		}
+	case codeWord:
+		word := r.x.text(tok)
+		if _, ok := directives[strings.ToLower(word)]; ok || tok.off > 0 && (s[tok.off-1] == '.' || s[tok.off-1] == '!') || word == "dc" {
+			if r.how == asInferred {
+				if next, e := r.directive(tok); next > 0 || e != nil {
+					return next, e
+				}
+			}
+		}
+		r.word = word
+		if after := skipSpaces(s, tok.end); r.depth == 0 && after < len(s) && s[after] == ':' {
+			r.colon = word
+		}
+	case codeOther:
+		switch c := s[tok.off]; c {
+		case '[', '{', '(', '<':
+			if r.how == asInferred {
+				if next, e := r.bracket(tok); next > 0 || e != nil {
+					return next, e
+				}
+			}
+			if c == '(' {
+				r.call = s[callStart(s, tok.off):tok.off]
+			}
+			if c != '<' {
+				r.depth++
+			}
+		case ']', '}', ')':
+			r.depth = max(0, r.depth-1)
+		case '=':
+			if r.name = r.word; r.colon != "" {
+				r.name = r.colon
+			}
+			r.nameAt = tok.end
+		case ';':
+			if r.depth == 0 {
+				r.name, r.colon = "", ""
+			}
+			r.call = ""
+		}
 	}
-	return i
+	return 0, nil
 }
 
-// stringEnd finds the end of the string that starts at i. Strings in triple quotes or backticks may contain line breaks; in others a
-// backslash must precede a line break.
-func stringEnd(s string, i int) (codeKind, int) {
-	quote := s[i : i+1]
-	if quote != "`" && strings.HasPrefix(s[i:], strings.Repeat(quote, 3)) {
-		quote = s[i : i+3]
+// callStart returns the start of the dotted name that ends at i.
+func callStart(s string, i int) int {
+	for n := i; n > 0 && i-n < 60; n-- {
+		if c := s[n-1]; !scan.IsWord(c) && c != '.' && c != ':' {
+			return n
+		}
 	}
-	for j := i + len(quote); j < len(s); j++ {
+	return max(0, i-60)
+}
+
+// piece stores a candidate. Its bytes are the last of out.
+func (r *codeReader) piece(p piece) *Error {
+	if len(r.pieces) >= MaxMessages {
+		return errTooManyMessages(p.from)
+	}
+	p.end = len(r.b.out)
+	if p.name == "" && !(r.nameAt < p.from && scan.IsDigit(r.t.s[skipSpaces(r.t.s, r.nameAt)])) { // conn=5 is said of something else
+		p.name = r.name
+	}
+	if n, ok := strings.CutPrefix(r.x.comment, "Packet "); ok {
+		p.number, _ = strconv.Atoi(n)
+	}
+	r.x.comment = ""
+	r.sure = r.sure || p.sure
+	r.pieces = append(r.pieces, p)
+	return nil
+}
+
+// refuse keeps the mistake of something that looks like bytes, and is not.
+func (r *codeReader) refuse(at span, what string, e *Error) {
+	e.as(likely)
+	if r.fail == nil {
+		r.fail = e
+	}
+	r.b.note(e.off, "%s was skipped: %s", what, e.Message)
+	r.b.cover(at)
+	r.b.lost += at.to - at.from
+}
+
+// finish makes messages of the pieces.
+func (r *codeReader) finish() (*builder, *Error) {
+	texts := 0
+	for _, p := range r.pieces {
+		if p.text {
+			texts++
+		}
+	}
+	all := texts == r.strings
+	kept := r.pieces[:0]
+	for _, p := range r.pieces {
+		short := p.from <= 120 && len(r.t.s)-p.to <= 40
+		if p.sure || r.how != asInferred || !r.sure && (all || short) {
+			kept = append(kept, p)
+		}
+	}
+	r.pieces = kept
+	if len(kept) == 0 {
 		switch {
-		case s[j] == '\\' && quote != "`":
-			j++
-			if j+1 < len(s) && s[j] == '\r' && s[j+1] == '\n' {
-				j++
-			}
-		case s[j] == '\n' && len(quote) == 1 && quote != "`":
-			return codeBroken, j
-		case s[j] == quote[0] && strings.HasPrefix(s[j:], quote):
-			return codeString, j + len(quote)
+		case r.fail != nil:
+			return nil, r.fail
+		case r.cut != nil:
+			return nil, r.cut.as(likely)
+		case r.broken != nil:
+			return nil, r.broken
 		}
+		return nil, errWhole("there is no list or string of bytes in the text").as(weak)
 	}
-	return codeBroken, len(s)
+	if r.broken != nil && r.how != asInferred {
+		r.b.note(r.broken.off, "this string has no end and was skipped")
+	}
+	if r.cut != nil {
+		r.b.note(r.cutAt, "this list has no end and was skipped")
+	}
+	if e := r.messages(); e != nil {
+		return nil, e
+	}
+	r.b.form = kept[0].form
+	r.b.why = r.listReason()
+	if kept[0].text {
+		r.b.why = r.stringReason(r.b.form)
+	}
+	r.b.strict = true
+	r.peers()
+	return r.b, nil
 }
 
-// skip skips white space, comments and line continuations.
-func (x *codeLexer) skip() {
-	for x.i < len(x.s) {
-		rest := x.s[x.i:]
-		switch {
-		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n' || rest[0] == '\f':
-			x.i++
-		case rest[0] == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || strings.TrimRight(rest[:min(2, len(rest))], " ") == "\\"):
-			x.i++
-		case rest[0] == '#', strings.HasPrefix(rest, "//"):
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
+// messages adds the pieces as messages: one for those that an operator joins.
+func (r *codeReader) messages() *Error {
+	s := r.t.s
+	end := 0 // of the piece before
+	last := ""
+	for i, p := range r.pieces {
+		gap := s[end:p.from]
+		if i > 0 && len(gap) < 80 {
+			if joins(gap) && r.b.places[len(r.b.places)-1].end == p.start {
+				r.b.places[len(r.b.places)-1].end = p.end
+				r.b.cover(span{end, p.to})
+				end = p.to
+				continue
 			}
-			x.i += n
-		case strings.HasPrefix(rest, "/*"):
-			n := strings.Index(rest[2:], "*/")
-			if n < 0 {
-				x.i = len(x.s)
-				return
+		}
+		m := Message{Name: p.name, Number: p.number}
+		r.between(end, p.from, i > 0, true, last, &m)
+		r.b.msgs = append(r.b.msgs, m)
+		r.b.places = append(r.b.places, place{p.start, p.end, p.from})
+		r.b.cover(p.span)
+		end, last = p.to, p.name
+		if n := len(r.b.msgs); n > MaxMessages {
+			return errTooManyMessages(p.from)
+		}
+		if i+1 < len(r.pieces) {
+			r.checkLength(end, r.pieces[i+1].from, p)
+		} else {
+			r.checkLength(end, len(s), p)
+		}
+	}
+	r.between(end, len(s), true, false, last, nil)
+	return nil
+}
+
+// joins reports whether the text between two pieces joins their bytes: an operator, perhaps with the ends of calls around it.
+func joins(gap string) bool {
+	gap = strings.TrimLeft(gap, " \t\r\n)]")
+	n := joinerAt(gap, 0)
+	if n == 0 {
+		return false
+	}
+	gap = strings.TrimSpace(gap[n:])
+	return strings.Trim(gap[callStart(gap, len(strings.TrimRight(gap, "([{"))):], "([{") == strings.TrimRight(gap, "([{")
+}
+
+// checkLength compares "name_len = 95" of xxd -i with the list before it.
+func (r *codeReader) checkLength(from, to int, p piece) {
+	if p.name == "" || p.text {
+		return
+	}
+	at := strings.Index(r.t.s[from:min(to, from+200)], p.name+"_len = ")
+	if at < 0 {
+		return
+	}
+	at += from + len(p.name) + len("_len = ")
+	if n, end := readNumber(r.t.s, at, 10); end > at && n != uint64(p.end-p.start) {
+		r.b.note(at, "the length given is %d, but the list has %d bytes", n, p.end-p.start)
+	}
+}
+
+// between covers what belongs to the pieces before and after a part of the text: the end of the line and the statement that is assigned.
+// Words in front of a piece that are no code tell its direction and time.
+func (r *codeReader) between(from, to int, before, after bool, name string, m *Message) {
+	s := r.t.s
+	if from == to {
+		return
+	}
+	tail := from
+	if before {
+		if tail = lineEnd(s, from, to); belongs(s[from:tail]) {
+			r.b.cover(span{from, tail})
+		} else if tail == to && after {
+			tail = from // it is in front of the next piece on the line
+		}
+	}
+	head := to
+	if after {
+		for n := 0; n < 4 && head > tail; n++ {
+			line := strings.LastIndexByte(s[tail:max(tail, head-1)], '\n') + 1 + tail
+			if n > 0 {
+				if text := strings.TrimRight(s[line:head], " \t\r\n"); text != "" && strings.IndexByte("=([{,:", text[len(text)-1]) < 0 {
+					break
+				}
 			}
-			x.comment = strings.TrimSpace(rest[2 : 2+n])
-			x.i += n + 4
-		default:
+			head = line
+			if n == 0 && strings.TrimSpace(s[head:to]) != "" && strings.TrimSpace(s[head:to]) != "{" {
+				break
+			}
+		}
+		if text := s[head:to]; strings.ContainsAny(text, "\"`") {
+			head = to
+		} else {
+			if k := strings.LastIndexByte(text, ';'); k >= 0 && strings.Count(text[k:], "]") <= strings.Count(text[k:], "[") {
+				head += k + 1
+			}
+			r.b.cover(span{head, to})
+			if m != nil && m.Name == "" && head < to && strings.IndexByte(" \t:", s[to-1]) >= 0 { // else a function or type
+				readAround(strings.TrimRight(s[head:to], "=([{<,: \t"), m)
+			}
+		}
+	}
+	if name != "" && head > tail { // xxd -i
+		if n := strings.Index(s[tail:min(head, tail+200)], name+"_len = "); n >= 0 {
+			r.b.cover(span{tail, lineEnd(s, tail+n, head)})
+		}
+	}
+	x := codeLexer{s: s[:head], i: tail}
+	for { // comments are not missed
+		at := x.i
+		tok := x.next()
+		if strings.TrimSpace(s[at:tok.off]) != "" {
+			r.b.cover(span{at, tok.off})
+		}
+		if tok.kind == codeEnd {
 			return
 		}
 	}
 }
 
-// tryCode reads arrays and strings of source code: arrays if there are any.
+func lineEnd(s string, from, to int) int {
+	if n := strings.IndexByte(s[from:to], '\n'); n >= 0 {
+		return from + n
+	}
+	return to
+}
+
+// belongs reports whether the rest of a line after bytes has nothing that could be bytes, or change them.
+func belongs(rest string) bool {
+	x := codeLexer{s: rest}
+	for depth := 0; ; {
+		tok := x.next()
+		switch tok.kind {
+		case codeEnd:
+			return true
+		case codeString, codeBroken:
+			if word := strings.Trim(x.text(tok), `"'`); word != "hex" && word != "base64" && word != "base64url" && word != "C*" && word != "c*" {
+				return false
+			}
+		case codeNumber:
+			return false
+		case codeOther:
+			switch c := rest[tok.off]; {
+			case c == '*' || c == '%' || c == '/':
+				return false
+			case c == '(':
+				depth++
+			case c == ')':
+				depth--
+			}
+		}
+	}
+}
+
+// peers makes a conversation of Follow Stream's C arrays, which are known by their names: char peer0_0[] = {.
+func (r *codeReader) peers() {
+	for i := range r.b.msgs {
+		if _, ok := peerOfName(r.b.msgs[i].Name); !ok {
+			return
+		}
+	}
+	r.b.form, r.b.stream, r.b.why = formFollowCArrays, true, `C arrays named "peer0_0"`+whyPeers
+	for i := range r.b.msgs {
+		m := &r.b.msgs[i]
+		peer, _ := peerOfName(m.Name)
+		m.Dir, m.Name, m.Note = peerDir(peer), "", ""
+	}
+}
+
+// tryCode recognises lists and strings of bytes. Plain hex that is written as literals is left to the reader of hex.
 func tryCode(t *pasted) (*builder, *Error) {
-	if !strings.ContainsAny(t.s, "[{(\"'`") {
+	if !codeLike(t) {
 		return nil, nil
 	}
-	b, arrayErr := readArrays(t)
-	if b != nil {
-		return b, nil
+	b, e := readCode(t, asInferred)
+	if e != nil {
+		return nil, e
 	}
-	b, stringErr := readStrings(t, asInferred)
-	if b != nil {
-		return b, nil
+	if !strings.ContainsAny(t.s, "[{(\"'`<$&#.") {
+		if h := (hexReader{t: t}); h.read() == nil && b.form == formNumberArray {
+			return nil, nil
+		}
 	}
-	if stringErr != nil && stringErr.strength > arrayErr.strength {
-		return nil, stringErr
+	return b, nil
+}
+
+// readArrays reads the forms of lists.
+func readArrays(t *pasted) (*builder, *Error) { return readCode(t, asInferred) }
+
+// stringReader returns the reader of a form of strings: the form that the text itself shows, if it is this one, else all strings are read
+// with how.
+func stringReader(form string, how stringReading) reader {
+	return func(t *pasted) (*builder, *Error) {
+		if b, e := readCode(t, asInferred); e == nil && b.form == form {
+			return b, nil
+		}
+		return readCode(t, how)
 	}
-	return nil, arrayErr
+}
+
+// codeLike reports whether a text can have literals of source code.
+func codeLike(t *pasted) bool {
+	if strings.ContainsAny(t.s, "[{(\"'`<$&#") || strings.Contains(t.s, "0x") {
+		return true
+	}
+	found, n := false, 0
+	t.lines(func(l line) bool {
+		words := strings.Fields(strings.ToLower(l.text[:min(len(l.text), 80)]))
+		for i := 0; i < len(words) && i < 2; i++ {
+			found = found || directives[words[i]] != 0
+		}
+		n++
+		return !found && n < 200
+	})
+	return found
 }

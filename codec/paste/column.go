@@ -222,7 +222,7 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 		case s.base64 == s.cells && !mostly && (rank >= 0 || s.longest >= 8):
 			fits, k = true, bytesBase64
 		}
-		if !fits || rank < 0 && (k == bytesHex && s.longest < minHexCell || k == bytesBase64 && s.longest < 16) {
+		if !fits || rank < 0 && (s.times == s.cells || k == bytesHex && s.longest < minHexCell || k == bytesBase64 && s.longest < 16) {
 			continue
 		}
 		score := int64(s.chars)
@@ -278,6 +278,9 @@ func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
 	return m
 }
 
+// maxUnread bounds the columns that are said not to be read.
+const maxUnread = 8
+
 // reason returns the Why of a table.
 func (m metaColumn) reason(names []string, stats []columnStat, col int, kind bytesKind) string {
 	quoted := func(i int) string { return scan.Quote(names[i]) }
@@ -296,12 +299,26 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 			why += ", " + quoted(part.i) + " the " + part.what
 		}
 	}
+	var left []string
+	for i, s := range stats {
+		used := i == col || i == m.dir || i == m.time || i == m.name || i == m.version || i == m.number || m.ends != nil && slices.Contains(m.ends.columns[:], i)
+		if s.cells > 0 && !used {
+			if left = append(left, quoted(i)); len(left) > maxUnread {
+				left[maxUnread] = "…"
+				break
+			}
+		}
+	}
+	if len(left) > 0 {
+		why += "; not read: " + strings.Join(left, ", ")
+	}
 	return why
 }
 
 // readRow makes a message from a row.
 func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesKind, meta metaColumn) *Error {
 	var m Message
+	unnamed := strings.HasPrefix(names[0], "column ") // columns without names are not known to be something else
 	start, found := len(b.out), false
 	ends := meta.ends
 	ends.begin()
@@ -333,6 +350,10 @@ func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesK
 			m.Version, _ = strconv.Atoi(c.text)
 		case meta.number:
 			m.Number, _ = strconv.Atoi(c.text)
+		default:
+			if unnamed {
+				b.lost += len(c.text)
+			}
 		}
 	}
 	if !found {

@@ -16,6 +16,9 @@ func tryCSV(t *pasted) (*builder, *Error) {
 		return nil, nil
 	}
 	c := newCSVTable(t, sep)
+	if !c.header && c.literals() {
+		return nil, nil
+	}
 	b, e := c.read()
 	if e != nil {
 		if c.header && rankedColumn(c.list) {
@@ -24,6 +27,20 @@ func tryCSV(t *pasted) (*builder, *Error) {
 		return nil, e.as(weak)
 	}
 	return b, nil
+}
+
+// literals reports whether the cells of the first row are literals of bytes: then it is a list.
+func (c *csvTable) literals() bool {
+	if _, e := c.record(len(c.t.s) - len(strings.TrimLeft(c.t.s, "\r\n \t"))); e != nil {
+		return false
+	}
+	n := 0
+	for _, cell := range c.row.cells {
+		if x, ok := readElement(&pasted{cell.text + ","}, 0); ok && !x.bad {
+			n++
+		}
+	}
+	return n >= 3 && n >= len(c.row.cells)-2
 }
 
 // tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even if quotes look like code.

@@ -3,9 +3,13 @@
 // It does no I/O and has no clock. Text is untrusted: readers are linear in its size and bounded in what they produce (MaxText,
 // MaxBytes, MaxMessages).
 //
-// Recognise detects the form of a text (xxd, hexdump, a C array, base64, Follow TCP Stream of Wireshark, a proxy log and many
-// more), Forms lists them, RecogniseAs is the user's override. Paste.Why gives the reason for the form, so that nothing is guessed
-// silently, and Paste.Notes lists oddities.
+// Recognise detects the form of a text (xxd, hexdump, a list or string of source code, base64, Follow TCP Stream of Wireshark, a log and
+// many more), Forms lists them, RecogniseAs is the user's override, and a Pattern is a form of the user's own. Paste.Why gives the reason
+// for the form, so that nothing is guessed silently.
+//
+// Each reading of the whole text is a candidate (builder): the messages that it finds, and the parts of the text that it explains or leaves
+// (cover, leave). choose takes the one with the best score, bytes found against text left. What it leaves is named in Paste.Notes by
+// tellLeft, the one place for it; times, directions and words around bytes are of their message (readAround).
 //
 // Decisions where the tools' manuals leave a choice:
 //
@@ -19,6 +23,10 @@
 //   - Hex wins over base64 if a text is both, and over comma-separated values if all cells have the same width.
 //   - Words without a colon after the offset are little-endian (hexdump, od, WinDbg, gdb print them in this order); groups after a colon
 //     are in memory order (xxd) unless the text column shows that they are reversed (xxd -e).
+//   - Strings of source code are joined where a language joins them: adjacent ones, or with an operator. Hex in strings on lines of their
+//     own is a message each. Words of 16 and 32 bits after a directive of an assembler are little-endian, with a note.
+//   - A line of a log has bytes if its run of hex is long and ends the line, or if lines of the same shape have such runs. UUIDs and MAC
+//     addresses have no bytes.
 //   - In Follow dumps peer 0 (not indented) is the client. A line of less than 16 bytes ends a packet; packets of full lines
 //     are joined with the next packet of their direction, as the text does not separate them.
 //
@@ -28,9 +36,10 @@
 //
 //  1. Add its id to the constants, and a row at its position in menus: FormInfo, the reader, its detection, its traits.
 //  2. Write the reader in a file of its own. It reads the lines (or characters) of the text, appends bytes to builder.out, and calls
-//     builder.add for each message with its position. A mistake is an Error with its position (errAt, errFound).
+//     builder.add for each message with its position, and builder.leave for each part of the text that it does not read; or it sets
+//     builder.strict and calls builder.cover for what it reads. A mistake is an Error with its position (errAt, errFound).
 //  3. To have it recognised, write a try function, which returns nil, nil unless the text has the form's signature, and give it a turn
-//     before the forms with weaker signatures.
+//     before the forms with weaker signatures: of candidates with equal scores the first is taken.
 //  4. Add texts to TestRecognise; the fuzz targets and the menu take the form from the table.
 //
 // TestAddForm is an example.

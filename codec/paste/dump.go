@@ -47,6 +47,12 @@ type dumper struct {
 	lastText   string
 	marked     bool // the first offset has 0x before it
 	longGap    bool // WinDbg's mark in the offset
+
+	message Message
+	label   []line // lines before the next message
+	parted  bool   // a line that is not of the dump was read since the last data
+	boxed   bool
+	dots    int // lines with a text column of dots
 }
 
 func (d *dumper) read() *Error {
@@ -60,17 +66,18 @@ func (d *dumper) read() *Error {
 		if e := d.take(l); e != nil {
 			return e
 		}
-		if !d.chosen && (d.others > d.lines+20 || d.jumps > d.continued+20) {
+		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20) {
 			d.lines = 0
 			return nil
 		}
 		off = after
 	}
+	d.leave(len(d.label))
 	return d.close()
 }
 
 // take reads one line of the text.
-func (d *dumper) take(l line) *Error {
+func (d *dumper) take(l line) (fail *Error) {
 	s := strings.TrimRight(l.text, " \t")
 	at := skipSpaces(s, 0)
 	if at == len(s) {
@@ -78,6 +85,25 @@ func (d *dumper) take(l line) *Error {
 	}
 	if s[at:] == "*" {
 		return d.star(l.off + at)
+	}
+	if len(s) > maxDumpLine {
+		d.other(l.off+at, s[at:])
+		return nil
+	}
+	if isRule(s) || s[at] > '9' && isHeading(s) {
+		d.parted = true
+		return nil
+	}
+	if row, ok := unbox(s); ok {
+		if isHeading(s) {
+			return nil
+		}
+		s, at, d.boxed = row, 0, true
+		defer func() {
+			if fail != nil && fail.off > l.off+len(l.text) {
+				fail.off = l.off
+			}
+		}()
 	}
 	d.line.parse(d.style, s, at, d.width)
 	if d.line.kind == lineOther || d.line.kind == lineBad {
@@ -117,7 +143,21 @@ func (d *dumper) other(off int, s string) {
 		return // comments and prompts
 	}
 	d.others++
-	d.b.note(off, "this line is not part of the dump and was skipped")
+	d.parted = true
+	if d.label = append(d.label, line{s, off}); len(d.label) > maxLabel {
+		d.leave(1)
+	}
+}
+
+// maxLabel is the number of lines before a message that can tell about it.
+const maxLabel = 6
+
+// leave gives the first n lines of the label up.
+func (d *dumper) leave(n int) {
+	for _, l := range d.label[:n] {
+		d.b.leave(span{l.off, l.off + len(l.text)})
+	}
+	d.label = d.label[:copy(d.label, d.label[n:])]
 }
 
 func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
@@ -126,7 +166,12 @@ func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
 func (d *dumper) data(l line) *Error {
 	at := l.off + d.line.at
 	if d.style.offset == offsetNone {
-		// Without offsets every line continues the previous one.
+		// Without offsets every line continues the previous one, until another line parts them.
+		if d.open && d.parted {
+			if e := d.close(); e != nil {
+				return e
+			}
+		}
 		d.line.offset = d.offset + uint64(d.lastLen())
 		if !d.open {
 			d.line.offset = 0
@@ -146,6 +191,8 @@ func (d *dumper) data(l line) *Error {
 	if !d.open {
 		d.begin(at)
 	}
+	d.leave(len(d.label))
+	d.parted = false
 	if e := d.b.room(uint64(len(d.line.data)), at); e != nil {
 		return e
 	}
@@ -163,6 +210,7 @@ func (d *dumper) data(l line) *Error {
 	switch {
 	case !d.line.hasText, onlyDots(d.line.text) && len(d.line.text) == len(d.line.data):
 		d.texts += min(1, len(d.line.text))
+		d.dots += min(1, len(d.line.text))
 	case textFits(d.line.data, d.line.text):
 		d.texts++
 		d.fits++
@@ -179,11 +227,21 @@ func (d *dumper) data(l line) *Error {
 func (d *dumper) begin(at int) {
 	d.open, d.start, d.first, d.base = true, len(d.b.out), at, d.line.offset
 	d.said, d.intro = d.intro, intro{}
+	d.message = Message{Dir: d.said.dir, Time: d.said.time}
+	if len(d.label) > 0 {
+		var words []string
+		for _, l := range d.label {
+			words = append(words, l.text)
+		}
+		readAround(strings.Join(words, " "), &d.message)
+		d.label = d.label[:0]
+	}
 	d.zeroBase = d.zeroBase && d.base == 0
 	if d.lines == 0 {
 		d.digits = d.line.digits
-		d.marked = strings.HasPrefix(d.t.s[at:], "0x")
-		d.longGap = strings.Contains(d.t.s[at:at+d.line.digits], "`")
+		offset := d.line.written
+		d.marked = strings.HasPrefix(offset, "0x")
+		d.longGap = strings.Contains(offset, "`")
 	}
 }
 
@@ -338,9 +396,8 @@ func (d *dumper) close() *Error {
 // add adds the open message.
 func (d *dumper) add() *Error {
 	d.open = false
-	m := Message{Dir: d.said.dir, Time: d.said.time}
 	if d.said.set {
 		d.intros++
 	}
-	return d.b.add(m, d.start, d.first)
+	return d.b.add(d.message, d.start, d.first)
 }

@@ -30,6 +30,10 @@ func tryDump(t *pasted) (*builder, *Error) {
 		return nil, e
 	}
 	d.b.form, d.b.why = d.formID(), d.reason()
+	if d.boxed {
+		d.b.title = "Dump in a box"
+		d.b.why += ", in a drawn box"
+	}
 	if d.b.form != d.style.form { // only if the text is evidence for that form, too
 		if o, _ := readDump(t, d.b.form); o == nil || !bytes.Equal(o.b.out, d.b.out) || len(o.b.places) != len(d.b.places) {
 			d.b.form = d.style.form
@@ -50,11 +54,17 @@ func dumpLike(t *pasted) bool {
 		}
 		_, rest := readIntro(s, 0)
 		word, rest := wordAt(s, rest)
-		found = len(word) >= 3 && rest < len(s) && len(word) < 200 || len(word) < 3 && strings.ContainsAny(s, "|>`")
+		found = len(word) >= 3 && rest < len(s) && len(word) < 200 || len(word) < 3 && (strings.ContainsAny(s, "|>`") || textAfter(s)) || barAt(s) > 0
 		n++
 		return !found && n < 200
 	})
 	return found
+}
+
+// textAfter reports whether a line of bytes ends with a column of something else.
+func textAfter(s string) bool {
+	at := strings.LastIndex(s, "  ")
+	return at > 0 && pairs(s[:2]) > 0 && pairs(s[at:]) == 0
 }
 
 // readDump tries the styles of a form, or all if form is "". Of those that read the text it takes the first whose text column agrees best
@@ -149,8 +159,11 @@ func (d *dumper) otherBase() *dumper {
 
 // sure reports whether there is enough evidence that the text is a dump of this style.
 func (d *dumper) sure() bool {
-	if d.lines == 0 || d.others > d.lines || d.jumps > d.continued {
+	if d.lines == 0 || d.others > d.lines && d.fits+d.dots < d.lines && d.continued < 2 || d.jumps > d.continued {
 		return false
+	}
+	if d.style.form == formTextRows {
+		return d.fits+d.dots == d.lines && d.misfits == 0
 	}
 	if d.style.text == textBars && d.texts == 0 {
 		return false

@@ -15,6 +15,7 @@ type dumpLine struct {
 	kind    lineKind
 	offset  uint64
 	digits  int // of the offset as written, with its prefix
+	written string
 	at      int // position of the offset in the line
 	data    []byte
 	units   []unitEnd // of data
@@ -45,7 +46,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 	if !ok || len(s) > maxDumpLine {
 		return
 	}
-	l.offset, l.digits = value, next
+	l.offset, l.digits, l.written = value, next, s[at:at+next]
 	i := skipSpaces(s, at+next)
 	if i == len(s) {
 		l.kind = lineOffset
@@ -92,7 +93,7 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 			// The last group of xxd -e is right-aligned: the gap before it is part of the dump.
 		case step == 0 && gap <= widest:
 			step = gap
-		case gap == step, gap == step+1 && n == 8 && style.unit.digits == 2:
+		case gap == step, n == 8 && style.unit.digits == 2 && (gap == step+1 || gap <= 4 && style.offset == offsetNone):
 		default:
 			l.finish(style, s, i)
 			return

@@ -135,6 +135,7 @@ var dumpStyles = []dumpStyle{
 	{formGDB, offsetColon, unitGroup, textFree, 0},
 
 	{formODtx1, offsetNone, unitByte, textAngle, 0},
+	{formTextRows, offsetNone, unitByte, textFree, 0},
 	{formHexdumpC, offsetNone, unitByte, textBars, 0},
 	{formODtx2, offsetNone, unitWord, textAngle, 0},
 	{formODtx4, offsetNone, unitDword, textAngle, 0},

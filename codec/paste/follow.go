@@ -159,7 +159,7 @@ func (f *followDumper) take(l line) *Error {
 	}
 	if f.line.kind != lineData || f.line.digits < 8 {
 		f.other++
-		f.b.note(l.off+at, "this line is not part of the dump and was skipped")
+		f.b.leave(span{l.off + at, l.off + len(s)})
 		return nil
 	}
 	if f.seen[dir] && f.next[dir] != f.line.offset {

@@ -44,6 +44,7 @@ const (
 	formODc           = "od-c"
 	formWiresharkDump = "wireshark-dump"
 	formText2pcap     = "text2pcap"
+	formTextRows      = "text-rows"
 	formFollowHex     = "follow-hex"
 	formFollowCArrays = "follow-c-arrays"
 	formFollowYAML    = "follow-yaml"
@@ -58,6 +59,8 @@ const (
 	formPythonArray   = "python-array"
 	formRustArray     = "rust-array"
 	formSwiftArray    = "swift-array"
+	formErlang        = "erlang-binary"
+	formAssembler     = "assembler"
 	formNumberArray   = "number-array"
 	formEscapedString = "escaped-string"
 	formCString       = "c-string"
@@ -67,6 +70,8 @@ const (
 	formWinDbg        = "windbg"
 	formGDBPrint      = "gdb-print"
 	formGDB           = "gdb"
+	formLogLines      = "log-lines"
+	formRecords       = "records"
 	formTeraLog       = "tera-log"
 	formPackets       = "packets"
 	formJSONRows      = "json-rows"
@@ -120,10 +125,11 @@ var forms = []form{
 	{FormInfo{formODtu1, "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader(formODtu1), sniff{}, 0},
 	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, readChars, sniff{9, tryChars, false}, 0},
 	{FormInfo{formWiresharkDump, "Wireshark hex dump, with or without text", groupDump}, dumpReader(formWiresharkDump), sniff{}, 0},
+	{FormInfo{formTextRows, "Rows of hex and text, no offsets (socat -x -v, ngrep -x)", groupDump}, dumpReader(formTextRows), sniff{}, 0},
 	{FormInfo{formText2pcap, "text2pcap, with directions or times", groupDump}, dumpReader(formText2pcap), sniff{}, 0},
 
 	{FormInfo{formFollowHex, "Follow Stream: hex dump", groupFollow}, readFollowHex, sniff{5, tryFollowHex, false}, 0},
-	{FormInfo{formFollowCArrays, "Follow Stream: C arrays", groupFollow}, readFollowArrays, sniff{4, tryFollowArrays, false}, 0},
+	{FormInfo{formFollowCArrays, "Follow Stream: C arrays", groupFollow}, readArrays, sniff{}, 0},
 	{FormInfo{formFollowYAML, "Follow Stream: YAML", groupFollow}, readYAML, sniff{3, tryYAML, false}, 0},
 	{FormInfo{formFollowRaw, "Follow Stream: raw (tshark)", groupFollow}, readFollowRaw, sniff{6, tryFollowRaw, false}, 0},
 
@@ -132,11 +138,13 @@ var forms = []form{
 	{FormInfo{formGoArray, "Go slice or array", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formJavaArray, "Java array", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formJsArray, "JavaScript array", groupCode}, readArrays, sniff{}, 0},
-	{FormInfo{formNodeBuffer, "Node.js: <Buffer ...>, Uint8Array", groupCode}, readNode, sniff{7, tryNode, false}, 0},
-	{FormInfo{formPascalArray, "Pascal array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formNodeBuffer, "Node.js: <Buffer ...>, Uint8Array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formPascalArray, "Pascal array, Kotlin byteArrayOf(...)", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formPythonArray, "Python bytes([...])", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formRustArray, "Rust array", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formSwiftArray, "Swift array", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formErlang, "Erlang or Elixir <<...>>", groupCode}, readArrays, sniff{}, 0},
+	{FormInfo{formAssembler, "Assembler: db, .byte", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formNumberArray, "List of numbers in brackets", groupCode}, readArrays, sniff{}, 0},
 	{FormInfo{formEscapedString, "Escaped string", groupCode}, stringReader(formEscapedString, asEscaped), sniff{}, 0},
 	{FormInfo{formCString, "C string with octal escapes", groupCode}, stringReader(formCString, asEscaped), sniff{}, 0},
@@ -144,11 +152,14 @@ var forms = []form{
 	{FormInfo{formQuotedHex, "Hex in quotes, bytes.fromhex", groupCode}, stringReader(formQuotedHex, asHex), sniff{}, 0},
 	{FormInfo{formQuotedBase64, "Base64 in quotes", groupCode}, stringReader(formQuotedBase64, asBase64), sniff{}, 0},
 
+	{FormInfo{formRecords, "Intel HEX, Motorola S-records", groupDump}, readRecords, sniff{7, tryRecords, false}, 0},
+
 	{FormInfo{formWinDbg, "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader(formWinDbg), sniff{}, 0},
 	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, tryGdbPrint, false}, 0},
 	{FormInfo{formGDB, "gdb x/xb, lldb memory read", groupDebugger}, dumpReader(formGDB), sniff{}, 0},
 
 	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, tryTeraLog, false}, ownLines | names | decoded},
+	{FormInfo{formLogLines, "Hex among words, in the lines of a log", groupTable}, readLines, sniff{16, tryLines, false}, ownLines | names},
 	{FormInfo{formPackets, "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets, sniff{1, tryPackets, false}, decoded},
 	{FormInfo{formJSONRows, "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON, sniff{11, tryJSON, false}, ownLines | names},
 	{FormInfo{formCSV, "CSV with a hex or base64 column", groupTable}, readCSV, sniff{12, tryCSVHeader, false}, ownLines | names},

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -23,7 +24,7 @@ type Options struct {
 // Read emits the contents of a text as frames. Segments of streams (Paste.Stream) go through a transport, like those of a capture. The
 // messages of a log are complete and become frames without one, and so do segments if there is no transport. The sources of a frame
 // (Frame.From) number the messages of the text as packets, from 1: Paste.Messages[Packet-1] has their name and marks. The marks of a
-// complete message are in its Note and Frame.Marks; its name in a log is Frame.Name.
+// complete message are in its Note, else the words around it, and in Frame.Marks; its name in a log is Frame.Name.
 func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 	conns := opts.conns(p)
 	w := transport.Whole{Opts: opts.WholeOptions, Emit: emit}
@@ -45,7 +46,7 @@ func Read(p *Paste, opts Options, emit func(*transport.Frame)) {
 		if c.t == nil {
 			w.From[0] = transport.Source{Packet: uint32(i + 1), Len: uint32(len(m.Bytes))}
 			w.Marks = m.Marks
-			f := transport.Frame{Dir: dir, At: at, Bytes: m.Bytes, From: w.From[:], Offset: transport.Unknown, Note: m.Marks.String()}
+			f := transport.Frame{Dir: dir, At: at, Bytes: m.Bytes, From: w.From[:], Offset: transport.Unknown, Note: cmp.Or(m.Marks.String(), m.Note)}
 			if p.has(names) && len(m.Name) <= transport.MaxName {
 				f.Name = m.Name
 			}

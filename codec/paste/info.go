@@ -28,6 +28,7 @@ type MessageInfo struct {
 	Version int    `json:"version,omitempty"`
 	Number  int    `json:"packet,omitempty" doc:"number in the text"`
 	Marks   string `json:"marks,omitempty"`
+	Note    string `json:"note,omitempty" doc:"words around the bytes in the text"`
 	Line    int    `json:"line,omitempty" doc:"line of the text where it starts, 1-based"`
 }
 
@@ -37,7 +38,7 @@ func (p *Paste) Info() PasteInfo {
 	for _, m := range p.Messages {
 		info := MessageInfo{
 			Hex: hex.EncodeToString(m.Bytes), Time: m.Time.String(), Name: m.Name, Version: m.Version, Number: m.Number,
-			Marks: m.Marks.String(), Line: m.Line,
+			Marks: m.Marks.String(), Note: m.Note, Line: m.Line,
 		}
 		if m.Dir != schema.Both {
 			info.Dir = m.Dir.String()

@@ -37,6 +37,7 @@ type Message struct {
 	Dir     schema.Dir // schema.Both if unknown
 	Time    scan.Stamp
 	Name    string // in the text: a message name in a log, a variable in source code; else ""
+	Note    string // words around the bytes in the text
 	Version int    // with Name, if a log has it; else 0
 	Number  int    // in the text (a packet number of Wireshark, 1-based); else 0
 	Marks   transport.Marks
@@ -91,29 +92,11 @@ func recognise(text string) (*Paste, error) {
 	if e := t.binary(); e != nil {
 		return nil, e.place(t)
 	}
-	var best *Error
-	for _, r := range recognisers {
-		p, e := r.try(t)
-		if p != nil && len(p.msgs) > 0 {
-			return p.finish(t), nil
-		}
-		if e == nil {
-			continue
-		}
-		if e.Form == "" && e.strength > weak && !r.family {
-			e.Form = r.ID
-		}
-		if best == nil || e.strength > best.strength {
-			best = e
-		}
-		if e.strength == certain {
-			break
-		}
+	b, e := choose(t)
+	if e != nil {
+		return nil, e.place(t)
 	}
-	if best == nil || best.strength == weak {
-		best = errNothing(best)
-	}
-	return nil, best.place(t)
+	return b.finish(t), nil
 }
 
 // RecogniseAs reads any text as the form with this id, a truncated one as Recognise does. The error is an *Error.

@@ -115,7 +115,7 @@ func TestRecogniseDumps(t *testing.T) {
 		{"text cut off by an editor", "00000000: 4120 2020  A\n00000004: 42  B\n", "xxd", "4120202042", 0},
 		{"two dumps", "00000000: 4142  AB\n00000000: 43  C\n", "xxd", "4142; 43", 0},
 		{"changed hex", "00000000: 4142 4344  ABCX\n", "xxd", "41424344", 1},
-		{"lines around a dump", "$ xxd -c 2 f\nthe file:\n00000000: 4142  AB\n00000002: 43    C\n", "xxd", "414243", 1},
+		{"lines around a dump", "$ xxd -c 2 f\nthe file:\n00000000: 4142  AB\n00000002: 43    C\n", "xxd", "414243", 0},
 
 		{"bars and stars in the text", "00000000  7c 2a 7c 0a 31 32 20 33  34 20 7c 7c 2a 2a 20 7c  ||*|.12 34 ||** ||\n00000010  61                                                |a|\n00000011\n", "hexdump-C", "7c2a7c0a3132203334207c7c2a2a207c61", 0},
 		{"repeats", "00000000  61 61 61 61 61 61 61 61  61 61 61 61 61 61 61 61  |aaaaaaaaaaaaaaaa|\n*\n00000030\n", "hexdump-C", strings.Repeat("61", 48), 0},

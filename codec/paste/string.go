@@ -3,7 +3,6 @@ package paste
 import (
 	"fmt"
 	"strings"
-	"unicode/utf8"
 
 	"wirebench/codec/scan"
 )
@@ -18,360 +17,289 @@ const (
 	asBase64
 )
 
-// stringReader returns the reader of a form of strings: the form that the text itself shows, if it is this one, else all strings are read
-// with how.
-func stringReader(form string, how stringReading) reader {
-	return func(t *pasted) (*builder, *Error) {
-		if b, e := readStrings(t, asInferred); e == nil && b.form == form {
-			return b, nil
+// joiners are the operators that join strings, and bytes, in some language.
+var joiners = []string{"+", "<>", "++", "..", ".", "||", "~", "&"}
+
+// joinerAt returns the length of an operator that joins strings at s[i:], 0 if there is none.
+func joinerAt(s string, i int) int {
+	for _, op := range joiners {
+		if strings.HasPrefix(s[i:], op) {
+			return len(op)
 		}
-		return readStrings(t, how)
 	}
+	return 0
 }
 
-// readStrings reads the strings in source code. Strings separated only by white space, "+" or a backslash are one message.
-func readStrings(t *pasted, how stringReading) (*builder, *Error) {
-	r := stringsReader{t: t, x: codeLexer{s: t.s}, b: &builder{}, how: how}
-	if e := r.read(); e != nil {
-		return nil, e
-	}
-	switch {
-	case r.broken != nil && len(r.b.msgs) == 0:
-		return nil, r.broken
-	case r.broken != nil:
-		r.b.note(r.broken.off, "this string has no end and was skipped")
-	case len(r.b.msgs) == 0:
-		return nil, errWhole("there is no string of bytes in the text").as(weak)
-	}
-	r.b.form, r.b.why = r.form, r.reason()
-	return r.b, nil
+// group is strings that make one message.
+type group struct {
+	parts []codeToken
+	mark  string        // prefix of the first one: b, rb, r, x
+	call  string        // the function that has it as an argument
+	after stringReading // encoding that the next argument names
 }
 
-type stringsReader struct {
-	t   *pasted
-	x   codeLexer
-	b   *builder
-	how stringReading
-
-	group []codeToken // strings that make one message
-	mark  string      // prefix of the first one: b, rb, r
-	call  string      // the function that has it as an argument
-	name  string
-	word  codeToken
-	form  string
-
-	broken   *Error        // of the first unterminated string
-	encoding stringReading // named by the string after the next comma, or asInferred
-}
-
-func (r *stringsReader) read() *Error {
+// stringGroup reads the strings that start with tok: those separated by white space, a backslash or an operator that joins are one message.
+// Hex in strings on lines of their own, which no code joins, is not.
+func (r *codeReader) stringGroup(tok codeToken) (end int, _ *Error) {
+	s := r.t.s
+	g := group{parts: append(r.parts[:0], tok), call: r.call}
+	if r.prev.kind == codeWord && r.prev.end == tok.off && tok.end-tok.off >= 2 {
+		g.mark = r.x.text(r.prev)
+	}
+	inCode := r.call != "" || r.name != "" || g.mark != ""
+	x := codeLexer{s: s, i: tok.end, lost: r.x.lost}
 	for {
-		tok := r.x.next()
-		s := r.x.text(tok)
-		switch tok.kind {
-		case codeString:
-			if r.encoding != asInferred {
-				r.encoding = asInferred // it was the name of the encoding
-				continue
-			}
-			if len(r.group) == 0 && r.word.kind == codeWord && r.word.end == tok.off {
-				r.mark = r.x.text(r.word)
-			}
-			r.group = append(r.group, tok)
-			continue
-		case codeWord:
-			// b'..' b'..': the prefix of the next string.
-			if len(r.group) > 0 && tok.end < len(r.t.s) && (r.t.s[tok.end] == '"' || r.t.s[tok.end] == '\'') && len(s) <= 2 {
-				continue
-			}
-		case codeOther:
-			if s == "+" && len(r.group) > 0 {
-				continue
-			}
+		at := x.i
+		next := x.next()
+		joined := false
+		if next.kind == codeOther && joinerAt(s, next.off) > 0 {
+			x.i = next.off + joinerAt(s, next.off)
+			next, joined = x.next(), true
 		}
-		if e := r.flush(tok); e != nil {
-			return e
+		if next.kind == codeWord && next.end < len(s) && (s[next.end] == '"' || s[next.end] == '\'') && next.end-next.off <= 2 {
+			next = x.next() // b'..' b'..': the prefix of the next string
 		}
-		switch {
-		case tok.kind == codeEnd:
-			return nil
-		case tok.kind == codeBroken:
-			if r.broken == nil && (r.how != asInferred || strings.HasPrefix(s, `"\x`)) {
-				r.broken = errAt(tok.off, "this string has no end").as(likely)
-			}
-			r.x.i = tok.off + 1
-		case tok.kind == codeWord:
-			r.word = tok
-		case s == "(" && r.word.kind == codeWord:
-			r.call = r.x.text(r.word)
-		case s == "=" && r.word.kind == codeWord:
-			r.name = r.x.text(r.word)
-		case s == ";":
-			r.name, r.call = "", ""
+		if next.kind != codeString {
+			x.i = at
+			break
 		}
+		if gap := s[at:next.off]; !joined && !inCode && strings.Contains(gap, "\n") && !strings.Contains(gap, "\\") && r.plain(tok) && r.plain(next) {
+			x.i = at
+			break
+		}
+		g.parts = append(g.parts, next)
 	}
+	r.parts, r.x.lost = g.parts, max(r.x.lost, x.lost)
+	end = g.parts[len(g.parts)-1].end
+	g.after = encodingAfter(s, end)
+	r.encoding = g.after != asInferred && strings.ContainsAny(s[end:min(len(s), end+12)], "\"'")
+	return end, r.takeGroup(&g)
 }
 
-// flush makes a message of the collected strings, which tok follows.
-func (r *stringsReader) flush(tok codeToken) *Error {
-	if len(r.group) == 0 {
-		return nil
+// plain reports whether a string is hex or base64, without escapes.
+func (r *codeReader) plain(tok codeToken) bool {
+	in := inside(r.t.s, tok)
+	for i := in.from; i < in.to; i++ {
+		if base64Value[r.t.s[i]] == scan.NotHex && r.t.s[i] != '=' && r.t.s[i] != ' ' {
+			return false
+		}
 	}
-	r.encoding = r.encodingAfter(tok)
-	defer func() { r.group, r.mark, r.call, r.name, r.word = r.group[:0], "", "", "", codeToken{} }()
-	how := r.how
+	return in.to > in.from
+}
+
+// takeGroup makes a piece of strings, if they are bytes.
+func (r *codeReader) takeGroup(g *group) *Error {
+	all := span{g.parts[0].off, g.parts[len(g.parts)-1].end}
+	how, sure := r.how, true
 	if how == asInferred {
-		how = r.reading()
+		how, sure = r.reading(g)
 	}
+	r.strings++
 	if how == asInferred {
-		return nil // a string of words, not bytes
+		return nil // words
 	}
-	start, first := len(r.b.out), r.group[0].off
+	p := piece{span: all, start: len(r.b.out), sure: sure, text: true}
+	if n := len(g.mark); n > 0 {
+		p.from -= n
+	}
 	var e *Error
-	form := ""
 	switch how {
 	case asEscaped:
-		form, e = r.escaped()
+		p.form, e = r.escaped(g)
 	case asHex:
-		form, e = formQuotedHex, r.nested(readHex)
+		p.form, e = formQuotedHex, r.nested(g, readHex)
 	case asBase64:
-		form, e = formQuotedBase64, r.nested(readBase64)
+		p.form, e = formQuotedBase64, r.nested(g, readBase64)
 	}
 	if e != nil {
 		e.Form = [...]string{asEscaped: formEscapedString, asHex: formQuotedHex, asBase64: formQuotedBase64}[how]
-		return e.as(likely)
+		r.b.out = r.b.out[:p.start]
+		r.refuse(p.span, "this string", e)
+		return nil
 	}
-	if r.form == "" {
-		r.form = form
-	}
-	return r.b.add(Message{Name: r.name}, start, first)
+	return r.piece(p)
 }
 
-// reading infers the meaning of the strings from the function that takes them, the prefix, the escapes, and last the contents. It is
-// asInferred if they do not look like bytes.
-func (r *stringsReader) reading() stringReading {
-	call := strings.ToLower(r.call)
+// reading infers the meaning of strings from the function that takes them, the prefix, the escapes, and last the contents. It is
+// asInferred if they do not look like bytes; sure is false for strings that are bytes only if all strings of the text are.
+func (r *codeReader) reading(g *group) (how stringReading, sure bool) {
+	call := strings.ToLower(g.call)
 	switch {
 	case strings.Contains(call, "hex"):
-		return asHex
+		return asHex, true
 	case strings.Contains(call, "64"), call == "atob":
-		return asBase64
+		return asBase64, true
+	case g.after != asInferred:
+		return g.after, true
+	case strings.ContainsAny(g.mark, "bB") && len(g.mark) <= 2:
+		return asEscaped, true
 	}
-	if r.encoding != asInferred {
-		return r.encoding
-	}
-	if strings.ContainsAny(r.mark, "bB") && len(r.mark) <= 2 {
-		return asEscaped
-	}
-	escapes, hex, chars := false, true, 0
-	for _, g := range r.group {
-		inside := r.inside(g)
-		s := r.t.s[inside.off:inside.end]
-		escapes = escapes || strings.Contains(s, `\`)
-		for i := 0; i < len(s) && hex; i++ {
-			hex = scan.IsHex(s[i]) || strings.IndexByte(" :-,", s[i]) >= 0
-			chars++
+	numeric, simple, hex, digits, letters := 0, 0, true, 0, false
+	for _, part := range g.parts {
+		in := inside(r.t.s, part)
+		for i := in.from; i < in.to; i++ {
+			switch c := r.t.s[i]; {
+			case c == '\\' && i+1 < in.to:
+				if n := r.t.s[i+1]; n == 'x' || n == 'u' || scan.IsDigit(n) {
+					numeric++
+				} else {
+					simple++
+				}
+				i++
+			case scan.IsHex(c):
+				digits++
+				letters = letters || c > '9'
+			default:
+				hex = hex && strings.IndexByte(" :-,", c) >= 0
+			}
 		}
 	}
 	switch {
-	case escapes:
-		return asEscaped
-	case chars == 0:
-		return asInferred
-	case hex && (strings.EqualFold(r.mark, "x") || chars >= 2 && r.alone()):
-		return asHex
+	case numeric+simple > 0:
+		return asEscaped, numeric > 1
+	case digits > 0 && hex && strings.EqualFold(g.mark, "x"):
+		return asHex, true
+	case digits > 1 && hex && digits%2 == 0:
+		return asHex, digits >= 8 && letters || digits >= 24
+	case digits > 1 && hex && r.alone(g):
+		return asHex, false
 	}
-	if t, e := newPasted(r.joined()); r.alone() && e == nil {
+	joined := joined(r.t.s, g.parts)
+	if t, e := newPasted(joined); e == nil && len(joined) >= 4 {
 		if b, _ := tryBase64(t); b != nil {
-			return asBase64
+			return asBase64, len(joined) >= 16
 		}
 	}
-	return asInferred
-}
-
-// encodingAfter returns the encoding that a call has as the next argument: Buffer.from("5f00", "hex"). tok follows the string.
-func (r *stringsReader) encodingAfter(tok codeToken) stringReading {
-	if r.x.text(tok) != "," {
-		return asInferred
-	}
-	rest := strings.TrimLeft(r.t.s[tok.end:min(len(r.t.s), tok.end+40)], " \t\r\n")
-	if len(rest) < 2 || rest[0] != '"' && rest[0] != '\'' {
-		return asInferred
-	}
-	switch word, _, _ := strings.Cut(rest[1:], rest[:1]); word {
-	case "hex":
-		return asHex
-	case "base64", "base64url":
-		return asBase64
-	}
-	return asInferred
+	return asInferred, false
 }
 
 // alone reports whether the text is little else than strings: few names are around them.
-func (r *stringsReader) alone() bool {
-	first, last := r.group[0], r.group[len(r.group)-1]
-	return first.off <= 120 && len(r.t.s)-last.end <= 40
+func (r *codeReader) alone(g *group) bool {
+	return g.parts[0].off <= 120 && len(r.t.s)-g.parts[len(g.parts)-1].end <= 40
+}
+
+// encodingAfter returns the encoding that a call has as the argument after a string: Buffer.from("5f00", "hex").
+func encodingAfter(s string, end int) stringReading {
+	rest := strings.TrimLeft(s[end:min(len(s), end+40)], " \t\r\n")
+	if !strings.HasPrefix(rest, ",") {
+		return asInferred
+	}
+	if rest = strings.TrimLeft(rest[1:], " \t\r\n:."); len(rest) < 2 {
+		return asInferred
+	}
+	if rest[0] == '"' || rest[0] == '\'' {
+		rest = rest[1:]
+	}
+	switch rest[:wordEnd(rest, 0)] {
+	case "hex", "Hex":
+		return asHex
+	case "base64", "base64url", "Base64":
+		return asBase64
+	}
+	return asInferred
 }
 
 // inside returns the part of a string between its quotes.
-func (r *stringsReader) inside(tok codeToken) codeToken {
+func inside(s string, tok codeToken) span {
 	n := 1
-	if s := r.x.text(tok); len(s) >= 6 && s[1] == s[0] && s[2] == s[0] {
+	if tok.end-tok.off >= 6 && s[tok.off+1] == s[tok.off] && s[tok.off+2] == s[tok.off] {
 		n = 3
 	}
-	return codeToken{codeString, tok.off + n, tok.end - n}
+	return span{tok.off + n, tok.end - n}
 }
 
-func (r *stringsReader) joined() string {
+func joined(s string, parts []codeToken) string {
+	if len(parts) == 1 {
+		in := inside(s, parts[0])
+		return s[in.from:in.to]
+	}
 	var b strings.Builder
-	for _, g := range r.group {
-		in := r.inside(g)
-		b.WriteString(r.t.s[in.off:in.end])
+	for _, part := range parts {
+		in := inside(s, part)
+		b.WriteString(s[in.from:in.to])
 	}
 	return b.String()
 }
 
 // nested reads the contents as plain hex or base64. Positions of errors refer to the entire text.
-func (r *stringsReader) nested(read reader) *Error {
-	joined := r.joined()
+func (r *codeReader) nested(g *group, read reader) *Error {
+	joined := joined(r.t.s, g.parts)
 	if strings.TrimSpace(joined) == "" {
 		return nil
 	}
+	placeOf := func(off int) int {
+		for _, part := range g.parts {
+			in := inside(r.t.s, part)
+			if off <= in.to-in.from {
+				return in.from + off
+			}
+			off -= in.to - in.from
+		}
+		return g.parts[len(g.parts)-1].end
+	}
 	b, e := read(&pasted{joined})
 	if e != nil {
-		e.off = r.placeOf(max(e.off, 0))
-		return e
-	}
-	if e := r.b.room(uint64(len(b.out)), r.group[0].off); e != nil {
+		e.off = placeOf(max(e.off, 0))
 		return e
 	}
 	for _, n := range b.notes {
-		r.b.note(r.placeOf(n.off), "%s", n.Message)
+		r.b.note(placeOf(n.off), "%s", n.Message)
 	}
 	r.b.out = append(r.b.out, b.out...)
 	return nil
 }
 
-// placeOf converts an offset in the joined strings to one in the text.
-func (r *stringsReader) placeOf(off int) int {
-	for _, g := range r.group {
-		in := r.inside(g)
-		if off <= in.end-in.off {
-			return in.off + off
-		}
-		off -= in.end - in.off
-	}
-	return r.group[len(r.group)-1].end
-}
-
 // escaped reads characters and escapes and infers the form from the escapes.
-func (r *stringsReader) escaped() (form string, _ *Error) {
-	python := strings.ContainsAny(r.mark, "bB") && len(r.mark) <= 2
-	raw := strings.ContainsAny(r.mark, "rR") && len(r.mark) <= 2
+func (r *codeReader) escaped(g *group) (form string, _ *Error) {
+	python := strings.ContainsAny(g.mark, "bB") && len(g.mark) <= 2
+	raw := strings.ContainsAny(g.mark, "rR") && len(g.mark) <= 2
 	form = formEscapedString
-	for _, g := range r.group {
-		in := r.inside(g)
-		if raw || r.t.s[g.off] == '`' {
-			r.b.out = append(r.b.out, r.t.s[in.off:in.end]...)
+	lang := escapesC
+	switch {
+	case python:
+		form, lang = formPythonBytes, escapesPython
+	case r.lua == 0:
+		r.lua = 1
+		if strings.Contains(r.t.s, "local ") {
+			r.lua = 2
+		}
+		fallthrough
+	default:
+		if r.lua == 2 {
+			lang = escapesLua
+		}
+	}
+	for _, part := range g.parts {
+		in := inside(r.t.s, part)
+		if raw || r.t.s[part.off] == '`' {
+			r.b.out = append(r.b.out, r.t.s[in.from:in.to]...)
 			continue
 		}
 		var octal bool
 		var e *Error
-		if r.b.out, octal, e = appendUnescaped(r.b.out, r.t, in.off, in.end, python); e != nil {
+		if r.b.out, octal, e = appendUnescaped(r.b.out, r.t, in.from, in.to, lang); e != nil {
 			return "", e
 		}
-		if octal {
+		if octal && !python {
 			form = formCString
 		}
-	}
-	if python {
-		form = formPythonBytes
 	}
 	return form, nil
 }
 
-func (r *stringsReader) reason() string {
+func (r *codeReader) stringReason(form string) string {
 	why := map[string]string{
 		formEscapedString: "a quoted string with escapes",
 		formCString:       "a quoted string with octal escapes",
 		formPythonBytes:   "a string marked b, as Python and Rust write bytes",
 		formQuotedHex:     "hex in quotes",
 		formQuotedBase64:  "base64 in quotes",
-	}[r.form]
+	}[form]
+	if r.lua == 2 && form == formCString {
+		why = "a quoted string with decimal escapes, as Lua writes them"
+	}
 	if n := len(r.b.msgs); n > 1 {
 		why += fmt.Sprintf("; %d strings are %d messages", n, n)
 	}
 	return why
-}
-
-// simpleEscapes are the one-letter escapes common to C, Python, Go, Rust and JavaScript.
-var simpleEscapes = map[byte]byte{
-	'a': 7, 'b': 8, 't': 9, 'n': 10, 'v': 11, 'f': 12, 'r': 13, 'e': 27, '\\': '\\', '\'': '\'', '"': '"', '?': '?', '`': '`',
-}
-
-// appendUnescaped appends the bytes for the characters from off to end of the text. Python keeps the backslash of an unknown escape;
-// elsewhere that is an error. octal means that an octal escape of more than one digit was read.
-func appendUnescaped(out []byte, t *pasted, off, end int, python bool) (_ []byte, octal bool, _ *Error) {
-	s := t.s[:end]
-	for i := off; i < end; {
-		c := s[i]
-		if c != '\\' {
-			out = append(out, c)
-			i++
-			continue
-		}
-		if i+1 >= end {
-			return out, octal, errFound(t, i, "an escape")
-		}
-		at := i
-		i++
-		switch c = s[i]; {
-		case c == '\n':
-			i++
-		case c == '\r' && i+1 < end && s[i+1] == '\n':
-			i += 2
-		case c == 'x':
-			n := min(hexRun(s, i+1), 2)
-			if n == 0 {
-				return out, octal, errFound(t, i+1, "two hex digits after \\x")
-			}
-			v, _ := readNumber(s[:i+1+n], i+1, 16)
-			out = append(out, byte(v))
-			i += 1 + n
-		case c >= '0' && c <= '7':
-			v, next := readNumber(s[:min(end, i+3)], i, 8)
-			if v > 0xff {
-				return out, octal, errAt(at, "the octal escape is %d, which is not a byte", v)
-			}
-			octal = octal || next-i > 1
-			out = append(out, byte(v))
-			i = next
-		case (c == 'u' || c == 'U') && !python:
-			n := 4
-			if c == 'U' {
-				n = 8
-			}
-			if hexRun(s, i+1) < n {
-				return out, octal, errFound(t, i+1, fmt.Sprintf("%d hex digits", n))
-			}
-			v, _ := readNumber(s[:i+1+n], i+1, 16)
-			if v > utf8.MaxRune {
-				return out, octal, errAt(at, "this escape is not a character")
-			}
-			out = utf8.AppendRune(out, rune(v))
-			i += 1 + n
-		default:
-			v, ok := simpleEscapes[c]
-			switch {
-			case ok && !(python && (c == 'e' || c == '?' || c == '`')):
-				out = append(out, v)
-			case python:
-				out = append(out, '\\', c)
-			default:
-				return out, octal, errAt(at, "unknown escape %s", scan.Quote(s[at:min(end, at+2)]))
-			}
-			i++
-		}
-	}
-	return out, octal, nil
 }

@@ -1,13 +1,10 @@
 package paste
 
 import (
-	"fmt"
-	"slices"
 	"strings"
 	"unicode/utf8"
 
 	"wirebench/codec/scan"
-	"wirebench/codec/transport"
 )
 
 // pasted is the text to read, without byte order mark and converted from UTF-16 to UTF-8. All positions inside the readers are byte offsets
@@ -138,73 +135,4 @@ func (c *cursor) position(off int) (lineNo, column int) {
 	c.off = off
 	c.columns += utf8.RuneCountInString(passed)
 	return c.lines + 1, c.columns + 1
-}
-
-// builder collects the results of a reader. The bytes of all messages are in one slice, so that a text of a million small messages costs
-// few allocations.
-type builder struct {
-	form, why string
-	title     string // "" for the title of the form
-	out       []byte
-	msgs      []Message
-	places    []place // of msgs
-	notes     []Note
-	moreNotes int
-	peers     []string
-	conns     []transport.Conn
-	stream    bool
-}
-
-type place struct{ start, end, off int }
-
-// add appends a message: the bytes of out from start on. off is its position in the text.
-func (b *builder) add(m Message, start, off int) *Error {
-	if len(b.msgs) >= MaxMessages {
-		return errTooManyMessages(off)
-	}
-	b.msgs = append(b.msgs, m)
-	b.places = append(b.places, place{start, len(b.out), off})
-	return nil
-}
-
-// room returns an error if n more bytes do not fit.
-func (b *builder) room(n uint64, off int) *Error {
-	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
-		return errTooManyBytes(off)
-	}
-	return nil
-}
-
-func (b *builder) note(off int, format string, args ...any) {
-	if len(b.notes) >= maxNotes {
-		b.moreNotes++
-		return
-	}
-	b.notes = append(b.notes, Note{Message: fmt.Sprintf(format, args...), off: off})
-}
-
-// finish returns the Paste.
-func (b *builder) finish(t *pasted) *Paste {
-	p := &Paste{
-		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Conns: b.conns, Stream: b.stream,
-	}
-	if f := formByID(b.form); f != nil && p.Title == "" {
-		p.Title = f.Title
-	}
-	c := cursor{text: t.s}
-	for i, at := range b.places {
-		p.Messages[i].Bytes = b.out[at.start:at.end:at.end]
-		p.Messages[i].Line, _ = c.position(at.off)
-	}
-	slices.SortStableFunc(p.Notes, func(a, b Note) int { return a.off - b.off })
-	c = cursor{text: t.s}
-	for i := range p.Notes {
-		p.Notes[i].Line, p.Notes[i].Column = c.position(p.Notes[i].off)
-	}
-	if b.moreNotes > 0 {
-		last := &p.Notes[len(p.Notes)-1]
-		last.Message += "; further notes are not shown"
-	}
-	p.LookForPackets()
-	return p
 }

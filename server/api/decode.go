@@ -26,6 +26,7 @@ type DecodeBody struct {
 	Hex        string `json:"hex,omitempty" doc:"one message a line, blanks allowed"`
 	Paste      string `json:"paste,omitempty" doc:"any text that contains bytes, instead of hex"`
 	Form       string `json:"form,omitempty" doc:"with paste: its form, instead of guessing"`
+	Pattern    string `json:"pattern,omitempty" maxLength:"1000" doc:"with paste: a regular expression for messages, as in paste"`
 	Definition string `json:"definition,omitempty" maxLength:"4194304" doc:"unsaved text to use instead of the stored definition of message"`
 	Dir        string `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the messages, if codes depend on it"`
 	Group      string `json:"group,omitempty" doc:"group in which to look up codes"`
@@ -111,6 +112,9 @@ func decodeJobOf(ws *workspace.Snapshot, b DecodeBody) (*workspace.Input, error)
 			return nil, err
 		}
 		j.Use(d)
+	}
+	if b.Paste != "" && b.Pattern != "" {
+		return j, j.ReadPattern(b.Paste, b.Form, b.Pattern)
 	}
 	if b.Paste != "" {
 		return j, j.ReadPaste(b.Paste, b.Form)

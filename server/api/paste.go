@@ -16,6 +16,8 @@ type pasteInput struct {
 	Body      struct {
 		Text string `json:"text" doc:"any text that contains bytes"`
 		Form string `json:"form,omitempty" doc:"form of the text, instead of guessing"`
+
+		Pattern string `json:"pattern,omitempty" maxLength:"1000" doc:"regular expression for messages, instead of a form: named groups data (hex) or base64, time, dir, name, seqno"`
 	}
 }
 
@@ -29,7 +31,7 @@ func (s *API) paste(ctx context.Context, in *pasteInput) (*pasteOutput, error) {
 	if err := admitted(ctx, admit.Paste, len(in.Body.Text), admit.PerPasted); err != nil {
 		return nil, err
 	}
-	p, err := workspace.Recognise(in.Body.Text, in.Body.Form)
+	p, err := workspace.RecogniseBy(in.Body.Text, in.Body.Form, in.Body.Pattern)
 	if err != nil {
 		return nil, unreadable(err)
 	}

@@ -1,6 +1,7 @@
 package workspace
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -220,6 +221,26 @@ func Recognise(text, form string) (*paste.Paste, error) {
 		return paste.RecogniseAs(text, form)
 	}
 	return paste.Recognise(text)
+}
+
+// RecogniseBy is Recognise with a user's pattern, if it is not empty.
+func RecogniseBy(text, form, pattern string) (*paste.Paste, error) {
+	if pattern == "" {
+		return Recognise(text, form)
+	}
+	if form != "" {
+		return nil, errors.New("give a form or a pattern, not both")
+	}
+	p, err := paste.ParsePattern(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("pattern: %w", err)
+	}
+	return p.Read(text)
+}
+
+// ReadPattern reads messages from a text by a user's pattern.
+func (j *Input) ReadPattern(text, form, pattern string) error {
+	return j.takePaste(RecogniseBy(text, form, pattern))
 }
 
 // Name returns the name under which Find finds the last decoded message, "" if it has no definition.

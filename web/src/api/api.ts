@@ -1791,6 +1791,8 @@ export interface DecodeAny {
   paste?: string;
   /** with paste: its form, instead of guessing */
   form?: string;
+  /** with paste: a regular expression for messages, as in paste */
+  pattern?: string;
   /** unsaved text to use instead of the stored definition of message */
   definition?: string;
   /** direction of the messages, if codes depend on it */
@@ -1900,6 +1902,8 @@ export interface DecodeBody {
   paste?: string;
   /** with paste: its form, instead of guessing */
   form?: string;
+  /** with paste: a regular expression for messages, as in paste */
+  pattern?: string;
   /** unsaved text to use instead of the stored definition of message */
   definition?: string;
   /** direction of the messages, if codes depend on it */
@@ -2999,6 +3003,8 @@ export interface PasteMessageInfo {
   /** number in the text */
   packet?: number;
   marks?: string;
+  /** words around the bytes in the text */
+  note?: string;
   /** line of the text where it starts, 1-based */
   line?: number;
 }

@@ -95,6 +95,8 @@ export interface Operations {
       text: string;
       /** form of the text, instead of guessing */
       form?: string;
+      /** regular expression for messages, instead of a form: named groups data (hex) or base64, time, dir, name, seqno */
+      pattern?: string;
     };
     answer: PasteInfo;
   };

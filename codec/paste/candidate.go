@@ -1,0 +1,221 @@
+package paste
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"wirebench/codec/scan"
+	"wirebench/codec/transport"
+)
+
+// builder is a candidate: one reading of the whole text, with the messages that it finds and the parts of the text that it does not
+// explain. The bytes of all messages are in one slice, so that a text of a million small messages costs few allocations.
+type builder struct {
+	form, why string
+	title     string // "" for the title of the form
+	out       []byte
+	msgs      []Message
+	places    []place // of msgs
+	notes     []Note
+	moreNotes int
+	peers     []string
+	conns     []transport.Conn
+	stream    bool
+
+	strict  bool   // what is not covered is not explained; else only what was left
+	covered []span // parts of the text that are bytes, or are known to belong to them
+	left    []span // parts of the text that are not explained
+	lost    int    // characters that are not explained and have a note of their own
+}
+
+// span is a part of the text.
+type span struct{ from, to int }
+
+type place struct{ start, end, off int }
+
+// add appends a message: the bytes of out from start on. off is its position in the text.
+func (b *builder) add(m Message, start, off int) *Error {
+	if len(b.msgs) >= MaxMessages {
+		return errTooManyMessages(off)
+	}
+	b.msgs = append(b.msgs, m)
+	b.places = append(b.places, place{start, len(b.out), off})
+	return nil
+}
+
+// room returns an error if n more bytes do not fit.
+func (b *builder) room(n uint64, off int) *Error {
+	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
+		return errTooManyBytes(off)
+	}
+	return nil
+}
+
+func (b *builder) note(off int, format string, args ...any) {
+	if len(b.notes) >= maxNotes {
+		b.moreNotes++
+		return
+	}
+	b.notes = append(b.notes, Note{Message: fmt.Sprintf(format, args...), off: off})
+}
+
+// cover marks a part of the text as explained.
+func (b *builder) cover(s span) { b.covered = appendSpan(b.covered, s) }
+
+// leave marks a part of the text as not explained.
+func (b *builder) leave(s span) { b.left = appendSpan(b.left, s) }
+
+// appendSpan appends a span, or extends the last one.
+func appendSpan(list []span, s span) []span {
+	if n := len(list) - 1; n >= 0 && list[n].from <= s.from && s.from <= list[n].to {
+		list[n].to = max(list[n].to, s.to)
+		return list
+	}
+	if s.from < s.to {
+		list = append(list, s)
+	}
+	return list
+}
+
+// unexplained returns the number of characters of the text that the candidate does not explain. It finds them first.
+func (b *builder) unexplained(t *pasted) int {
+	if b.strict {
+		slices.SortFunc(b.covered, func(x, y span) int { return x.from - y.from })
+		b.left, b.strict = b.left[:0], false
+		at := 0
+		for _, c := range append(b.covered, span{len(t.s), len(t.s)}) {
+			if gap := (span{at, c.from}); at < c.from && hasWords(t.s[at:c.from]) {
+				b.left = append(b.left, gap)
+			}
+			at = max(at, c.to)
+		}
+	}
+	n := b.lost
+	for _, gap := range b.left {
+		for i := gap.from; i < gap.to; i++ {
+			if t.s[i] > ' ' {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// hasWords reports whether a text is more than punctuation.
+func hasWords(s string) bool {
+	for i := range len(s) {
+		if scan.IsWord(s[i]) && s[i] != '_' || s[i] >= 0x80 {
+			return true
+		}
+	}
+	return false
+}
+
+// maxLeft bounds the notes on what was not read.
+const maxLeft = 20
+
+// tellLeft adds notes on what was not read: the one place that names it.
+func (b *builder) tellLeft(t *pasted) {
+	b.unexplained(t)
+	whole := b.left[:0] // without the blank lines between
+	for _, gap := range b.left {
+		if n := len(whole) - 1; n >= 0 && strings.TrimSpace(t.s[whole[n].to:gap.from]) == "" {
+			whole[n].to = gap.to
+		} else {
+			whole = append(whole, gap)
+		}
+	}
+	for i, gap := range whole {
+		if i == maxLeft {
+			b.note(gap.from, "%d more parts of the text were not read", len(whole)-i)
+			return
+		}
+		text := strings.TrimSpace(t.s[gap.from:gap.to])
+		from := gap.from + strings.Index(t.s[gap.from:gap.to], text)
+		first, rest, _ := strings.Cut(text, "\n")
+		if first = strings.TrimSpace(first); len(first) > 60 {
+			first = strings.ToValidUTF8(first[:60], "") + "…"
+		}
+		if n := strings.Count(rest, "\n") + 2; rest != "" {
+			b.note(from, "these %d lines were not read, from %s on", n, scan.Quote(first))
+		} else {
+			b.note(from, "not read: %s", scan.Quote(first))
+		}
+	}
+}
+
+// finish returns the Paste.
+func (b *builder) finish(t *pasted) *Paste {
+	b.tellLeft(t)
+	p := &Paste{
+		Form: b.form, Title: b.title, Why: b.why, Messages: b.msgs, Notes: b.notes, Peers: b.peers, Conns: b.conns, Stream: b.stream,
+	}
+	if f := formByID(b.form); f != nil && p.Title == "" {
+		p.Title = f.Title
+	}
+	c := cursor{text: t.s}
+	for i, at := range b.places {
+		p.Messages[i].Bytes = b.out[at.start:at.end:at.end]
+		p.Messages[i].Line, _ = c.position(at.off)
+	}
+	slices.SortStableFunc(p.Notes, func(a, b Note) int { return a.off - b.off })
+	c = cursor{text: t.s}
+	for i := range p.Notes {
+		p.Notes[i].Line, p.Notes[i].Column = c.position(p.Notes[i].off)
+	}
+	if b.moreNotes > 0 {
+		last := &p.Notes[len(p.Notes)-1]
+		last.Message += "; further notes are not shown"
+	}
+	p.LookForPackets()
+	return p
+}
+
+// score weighs the bytes that a candidate finds, which take four characters or less in most spellings, against what it leaves unexplained.
+func (b *builder) score(t *pasted) int {
+	n := 0
+	for _, at := range b.places {
+		n += at.end - at.start
+	}
+	return 4*n - b.unexplained(t)
+}
+
+// choose returns the reading of the text with the best score. Of equal ones it is the first in the order of the recognisers, the most
+// distinctive signatures first; one that explains everything ends the search.
+func choose(t *pasted) (*builder, *Error) {
+	var best *builder
+	var nearest *Error
+	most := 0
+	for _, r := range recognisers {
+		b, e := r.try(t)
+		if b != nil && len(b.msgs) > 0 {
+			if n := b.score(t); best == nil || n > most {
+				best, most = b, n
+				if b.unexplained(t) == 0 {
+					return best, nil
+				}
+			}
+			continue
+		}
+		if e == nil {
+			continue
+		}
+		if e.Form == "" && e.strength > weak && !r.family {
+			e.Form = r.ID
+		}
+		if nearest == nil || e.strength > nearest.strength {
+			nearest = e
+		}
+		if e.strength == certain {
+			break
+		}
+	}
+	switch {
+	case best != nil:
+		return best, nil
+	case nearest == nil, nearest.strength == weak:
+		nearest = errNothing(nearest)
+	}
+	return nil, nearest
+}

@@ -1,0 +1,477 @@
+package paste
+
+import (
+	"fmt"
+	"strings"
+
+	"wirebench/codec/scan"
+	"wirebench/defs/schema"
+)
+
+// Hex among words: lines of a log with a time, a direction and a name before their bytes, or lines of hex below a line that tells about
+// them. What the columns of a line are is learnt from the lines of its shape: one line of few bytes proves nothing, but the same words
+// before many bytes elsewhere do; "in" is a direction where other lines of the shape have "out".
+
+// run is the bytes of a line.
+type run struct {
+	line
+	from, to int // in the text of the line
+	n        int // bytes
+	strong   bool
+	base64   bool
+	shape    string
+}
+
+func (r *run) before() string { return strings.TrimSpace(r.text[:r.from]) }
+func (r *run) after() string  { return strings.Trim(r.text[r.to:], " \t\"'])}>;,.|/#-") }
+
+// plain reports whether nothing but bytes is on the line.
+func (r *run) plain() bool { return r.n > 0 && r.before() == "" && r.after() == "" }
+
+// template is what is known of the lines of a shape.
+type template struct {
+	strong int
+	dirs   map[int]schema.Dir // seen in each word; their sum if both are
+}
+
+// maxShapes bounds the shapes of lines of a text. More are no template.
+const maxShapes = 5000
+
+type linesReader struct {
+	t      *pasted
+	b      *builder
+	runs   []run
+	shapes map[string]*template
+	last   *run   // whose message is open
+	label  []line // lines before the next message
+	fail   *Error
+	start  int // of the open message, in builder.out
+	at     int // its place
+	m      Message
+	open   bool
+	words  bool // a message has words around it
+}
+
+// tryLines recognises hex among words by one line that surely has bytes.
+func tryLines(t *pasted) (*builder, *Error) {
+	r := linesReader{t: t, b: &builder{form: formLogLines}, shapes: map[string]*template{}}
+	strong := 0
+	t.lines(func(l line) bool {
+		x := findRun(l)
+		if x.n > 0 && x.from < maxWords && !x.plain() {
+			r.learn(&x)
+		}
+		if x.strong {
+			strong++
+		}
+		r.runs = append(r.runs, x)
+		return len(r.runs) < 4*MaxMessages
+	})
+	if strong == 0 {
+		return nil, nil
+	}
+	for i := range r.runs {
+		if e := r.take(&r.runs[i]); e != nil {
+			return nil, e
+		}
+	}
+	if e := r.close(); e != nil {
+		return nil, e
+	}
+	r.leave(len(r.label))
+	if r.fail != nil && (!r.words || strong < 3) {
+		return nil, r.fail
+	}
+	if len(r.b.msgs) == 0 {
+		return nil, nil
+	}
+	r.b.why = fmt.Sprintf("hex at the ends of lines, or below lines of words; %d of %d lines have some", r.lines(), len(r.runs))
+	return r.b, nil
+}
+
+// readLines reads the form "log-lines".
+func readLines(t *pasted) (*builder, *Error) {
+	b, e := tryLines(t)
+	if b == nil && e == nil {
+		e = errWhole("no line of the text surely has bytes in hex")
+	}
+	return b, e
+}
+
+func (r *linesReader) lines() (n int) {
+	for i := range r.runs {
+		if r.runs[i].n > 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// learn adds a line to the template of its shape.
+func (r *linesReader) learn(x *run) {
+	words := strings.Fields(x.before())
+	var shape strings.Builder
+	dirs := map[int]schema.Dir{}
+	for i, w := range words {
+		d := dirAt(words[i:], true)
+		switch {
+		case i > 40:
+		case d != schema.Both:
+			dirs[i] = d
+			shape.WriteString("\x01")
+		case strings.ContainsAny(w, "0123456789"):
+			shape.WriteString("\x02")
+		case isMessageName(w):
+			shape.WriteString("\x03")
+		default:
+			shape.WriteString(w)
+		}
+		shape.WriteString(" ")
+	}
+	x.shape = shape.String()
+	t := r.shapes[x.shape]
+	if t == nil {
+		if len(r.shapes) >= maxShapes {
+			return
+		}
+		t = &template{dirs: dirs}
+		r.shapes[strings.Clone(x.shape)] = t
+	}
+	if x.strong {
+		t.strong++
+	}
+	for i, d := range dirs {
+		if t.dirs[i] != d {
+			t.dirs[i] = schema.ToServer + schema.ToClient
+		}
+	}
+}
+
+// isMessageName reports whether a word is the name of a message, as S_CHAT or C_MOVE.2.
+func isMessageName(w string) bool {
+	w = strings.Trim(w, "[](){}<>:;,|\"'*=")
+	name, _, _ := strings.Cut(w, ".")
+	return len(name) > 3 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" && strings.Contains(name, "_") && !scan.IsDigit(name[0])
+}
+
+// take reads one line.
+func (r *linesReader) take(x *run) *Error {
+	if x.blank() {
+		r.leave(len(r.label))
+		return r.close()
+	}
+	known := x.strong
+	if t := r.shapes[x.shape]; x.n > 0 && !x.plain() && t != nil {
+		known = known || t.strong > 0
+	}
+	follows := r.open && r.last != nil && x.plain()
+	if x.plain() {
+		known = known || follows || len(r.label) > 0 && x.n > 1 && hasLetter(x.text)
+	}
+	if !known || x.n == 0 {
+		return r.words0(x)
+	}
+	if follows && (r.last.plain() || indentOf(x.text) > indentOf(r.last.text)) {
+		return r.bytes(x) // the bytes go on
+	}
+	if e := r.close(); e != nil {
+		return e
+	}
+	r.open, r.start, r.at, r.m = true, len(r.b.out), x.off+x.from, Message{}
+	text := x.text[:x.from]
+	if strings.TrimSpace(text) == "" {
+		for _, l := range r.label {
+			text += " " + l.text
+		}
+		r.label = r.label[:0]
+	}
+	r.leave(len(r.label))
+	if after := x.after(); after != "" {
+		text += " " + after
+	}
+	if strings.TrimSpace(text) != "" {
+		r.words = true
+		words := strings.Fields(x.text[:min(x.from, maxWords)])
+		if t := r.shapes[x.shape]; t != nil {
+			for i, d := range t.dirs {
+				if d == schema.ToServer+schema.ToClient && i < len(words) {
+					r.m.Dir = dirAt(words[i:], true)
+				}
+			}
+		}
+		readAround(text, &r.m)
+		r.named(strings.Fields(text[:min(len(text), maxWords)]))
+	}
+	return r.bytes(x)
+}
+
+// named takes the one name of a message among words.
+func (r *linesReader) named(words []string) {
+	for _, w := range words {
+		if isMessageName(w) {
+			if r.m.Name != "" {
+				r.m.Name = ""
+				return
+			}
+			r.m.Name = strings.Clone(strings.Trim(w, "[](){}<>:;,|\"'*="))
+		}
+	}
+}
+
+// words0 handles a line without bytes: it may tell about the ones below.
+func (r *linesReader) words0(x *run) *Error {
+	if e := r.close(); e != nil {
+		return e
+	}
+	if r.fail == nil {
+		if at := damagedAt(x.text); at >= 0 {
+			r.fail = errFound(r.t, x.off+at, "hex digits").as(likely)
+		}
+	}
+	if isRule(x.text) {
+		r.leave(len(r.label))
+		return nil
+	}
+	if r.label = append(r.label, x.line); len(r.label) > 2 {
+		r.leave(1)
+	}
+	return nil
+}
+
+// leave gives the first n lines of the label up.
+func (r *linesReader) leave(n int) {
+	for _, l := range r.label[:n] {
+		r.b.leave(span{l.off, l.off + len(l.text)})
+	}
+	r.label = r.label[:copy(r.label, r.label[n:])]
+}
+
+// bytes appends the bytes of a line.
+func (r *linesReader) bytes(x *run) *Error {
+	r.last = x
+	s := x.text[x.from:x.to]
+	if e := r.b.room(uint64(x.n), x.off); e != nil {
+		return e
+	}
+	if x.base64 {
+		r.b.out, _ = base64Cell(r.b.out, s)
+		return nil
+	}
+	hi := byte(scan.NotHex)
+	for i := 0; i < len(s); i++ {
+		v := scan.HexValue[s[i]]
+		switch {
+		case isPrefix(s, i) == 2 && hi == scan.NotHex:
+			i++
+		case v == scan.NotHex:
+		case hi == scan.NotHex:
+			hi = v
+		default:
+			r.b.out = append(r.b.out, hi<<4|v)
+			hi = scan.NotHex
+		}
+	}
+	return nil
+}
+
+func (r *linesReader) close() *Error {
+	if !r.open {
+		return nil
+	}
+	r.open = false
+	return r.b.add(r.m, r.start, r.at)
+}
+
+func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
+
+func hasLetter(s string) bool {
+	return strings.ContainsAny(s, "abcdefABCDEF") && strings.ContainsAny(s, "0123456789") || len(s) > 12
+}
+
+// damagedAt returns the position of what keeps a line that is nearly hex from being hex, else -1.
+func damagedAt(s string) int {
+	good, all, bad := 0, 0, -1
+	for i := skipSpaces(s, 0); i < len(s); {
+		_, next := wordAt(s, i)
+		word := strings.TrimRight(s[i:next], " \t,;:")
+		all++
+		if n := hexRun(word, 0); n == len(word) && n%2 == 0 || len(word) >= 16 && hexAmong(word) > len(word)*4/5 && n > 3 && n < len(word) && wordEnd(word, 0) == len(word) {
+			if good++; n < len(word) {
+				bad, good = i+n, good+4
+			}
+		} else if bad < 0 {
+			bad = i + n
+		}
+		i = next
+	}
+	if good >= 4 && 5*good > 3*all || strings.Trim(s, "0123456789abcdefABCDEF \t,;:-_") == "" && hasLetter(s) || strings.TrimSpace(s) == "*" {
+		return max(bad, 0)
+	}
+	return -1
+}
+
+func hexAmong(s string) (n int) {
+	for i := range len(s) {
+		if scan.IsHex(s[i]) {
+			n++
+		}
+	}
+	return n
+}
+
+// dataWords precede bytes.
+var dataWords = []string{"data", "hex", "bytes", "payload", "raw", "packet", "buffer", "buf", "body", "dump", "content", "contents", "msg", "message", "frame"}
+
+func saysData(before string) bool {
+	before = strings.ToLower(strings.TrimRight(before[max(0, len(before)-40):], " \t\"'[({<"))
+	if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
+		return false
+	}
+	before = strings.TrimRight(before, " \t:=\"'")
+	for _, w := range dataWords {
+		if rest, ok := strings.CutSuffix(before, w); ok && (rest == "" || !scan.IsWord(rest[len(rest)-1])) {
+			return true
+		}
+	}
+	return false
+}
+
+// findRun returns the longest run of bytes of a line, the last of equal ones.
+func findRun(l line) (best run) {
+	best.line = l
+	s := l.text
+	if len(s) > MaxBytes {
+		return best
+	}
+	for i := 0; i < len(s); {
+		if !scan.IsWord(s[i]) && s[i] < 0x80 && s[i] != '\\' {
+			i++
+			continue
+		}
+		x := run{to: i}
+		if i == 0 || s[i-1] != '.' { // a fraction
+			x = runAt(s, i)
+		}
+		if x.n > 0 && x.n >= best.n {
+			x.line = l
+			best = x
+		}
+		if x.to > i {
+			i = x.to
+			continue
+		}
+		for i++; i < len(s) && (scan.IsWord(s[i]) || s[i] >= 0x80); i++ {
+		}
+	}
+	if best.n == 0 {
+		best = base64Run(l)
+	}
+	return best
+}
+
+// runAt reads the run of bytes at s[i:], the start of a word: tokens of one size, the last one perhaps shorter.
+func runAt(s string, i int) (x run) {
+	x.from, x.to = i, i
+	size, tokens, sep := 0, 0, byte(0)
+	letters, digits, uuid := false, false, ""
+	for i < len(s) {
+		marked := isPrefix(s, i)
+		at := i + marked
+		n := hexRun(s, at)
+		end := at + n
+		if n == 0 || n%2 != 0 || end < len(s) && (scan.IsWord(s[end]) || s[end] >= 0x80) && !(n == 2 && s[end]|0x20 == 'h') {
+			break
+		}
+		if n > 4 && s[at] == '0' && s[at+1] == 'b' && strings.Trim(s[at+2:end], "01") == "" {
+			return run{from: x.from, to: x.to} // binary
+		}
+		if tokens > 0 && n > size {
+			return run{from: x.from, to: x.to} // columns of numbers
+		}
+		if tokens > 0 && n < size {
+			if next := skipSpaces(s, end); size == 2 || next < len(s) && hexRun(s, next) > 1 {
+				break // bytes after a number
+			}
+		}
+		if tokens == 0 {
+			size = n
+		}
+		for _, c := range []byte(s[at:end]) {
+			letters, digits = letters || c > '9', digits || c <= '9'
+		}
+		if len(uuid) < 8 {
+			uuid += string(rune('a' + min(n, 20)))
+		}
+		tokens++
+		x.n += n / 2
+		if end < len(s) && s[end]|0x20 == 'h' {
+			end++
+		}
+		x.to = end
+		if n < size {
+			break
+		}
+		next := end
+		if next < len(s) && strings.IndexByte(":-,_.", s[next]) >= 0 && s[next] != '.' {
+			sep = s[next]
+			next++
+		}
+		if next = skipSpaces(s, next); next == end && (next == len(s) || isPrefix(s, next) == 0) || next-end > 3 {
+			break
+		}
+		i = next
+	}
+	after := strings.TrimLeft(s[x.to:], "\"'])}>;,.")
+	ends := strings.TrimSpace(after) == "" || strings.HasPrefix(after, "  ") || strings.HasPrefix(strings.TrimLeft(after, " "), "//") || strings.IndexByte("#;|(/", strings.TrimLeft(after, " ")[0]) >= 0
+	says := saysData(s[:x.from])
+	listed := (sep == ',' || tokens == 1) && (strings.HasSuffix(strings.TrimRight(s[:x.from], " "), ",") || strings.HasPrefix(s[x.to:], ","))
+	switch {
+	case s[x.from] == '\\' && x.from > 0 && strings.IndexByte(" \t\"'=:([", s[x.from-1]) < 0: // a part of a string
+		return run{from: x.from, to: x.to}
+	case listed && (sep == ',' || size == 2): // a part of a list
+		return run{from: x.from, to: x.to}
+	case x.n == 0 || uuid == "iemem" || uuid == "ieeem":
+		return run{from: x.from, to: x.to}
+	case !ends && x.n < 8:
+		return run{from: x.from, to: x.to}
+	case says:
+		x.strong = x.n > 1
+	case size == 2:
+		x.strong = x.n >= 4 && !(x.n == 6 && sep != 0 && sep != ',') && (letters || sep == 0 || sep == ',')
+	case tokens == 1:
+		x.strong = x.n >= 4 && letters && digits || x.n >= 12 && digits
+	default:
+		x.strong = x.n >= 6 && digits && (letters || tokens > 3)
+	}
+	return x
+}
+
+// base64Run returns the last word of a line if it is surely base64.
+func base64Run(l line) run {
+	x := run{line: l}
+	s := strings.TrimRight(l.text, " \t\"'])}>;,.")
+	at := len(s)
+	for at > 0 && (base64Value[s[at-1]] != scan.NotHex || s[at-1] == '=') {
+		at--
+	}
+	for at < len(s) && s[at] == '=' { // payload=
+		at++
+	}
+	word := s[at:]
+	if k := strings.IndexByte(word, '='); k >= 0 && k < len(word)-2 { // payload=AAEC
+		at += k + 1
+		word = s[at:]
+	}
+	if strings.TrimSpace(l.text[:at]) == "" {
+		return x
+	}
+	if len(word) < 8 || !looksLikeBase64(word) || !(saysData(s[:at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
+		return x
+	}
+	out, ok := base64Cell(nil, word)
+	if !ok {
+		return x
+	}
+	x.from, x.to, x.n, x.base64, x.strong = at, len(s), len(out), true, true
+	return x
+}

@@ -1,0 +1,536 @@
+package paste
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// Lists of bytes in source code: numbers in braces, square or double angle brackets, or in parentheses after "=" or a function that makes
+// bytes; after a directive of an assembler; or on their own in a spelling that only bytes have.
+
+// byteList is a list that is read.
+type byteList struct {
+	open          byte
+	from, to      int // with its brackets
+	start         int // in builder.out
+	n, commas     int
+	marked        int // elements that are written as bytes
+	wait          bool
+	spaces        bool // elements follow each other without commas
+	negative      bool
+	octal         bool
+	unmarked      bareHex
+	fail          *Error // of the first element that is not a byte
+	strings       bool   // it may hold strings
+	cut           bool   // the text ends inside it
+	octalLanguage bool
+	printed       bool // by Node.js
+}
+
+// bareHex describes whether numbers in a list could be unmarked hex: [5f, 00], as Rust's {:02x?} and Go's [% x] print it.
+type bareHex struct {
+	no, letter, zero, uneven bool
+}
+
+func (h bareHex) is() bool { return !h.no && (h.letter || h.zero && !h.uneven) }
+
+// readList reads the elements from i on, up to close. ok is false if something else is between them.
+func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
+	s := r.t.s
+	x := codeLexer{s: s, i: i}
+	l.start = len(r.b.out)
+	l.wait, l.n, l.commas, l.spaces = false, 0, 0, false
+	for {
+		before := x.i
+		for x.i < len(s) && (s[x.i] == ' ' || s[x.i] == '\n') {
+			x.i++
+		}
+		if x.i < len(s) && strings.IndexByte("#/\\-\t\r\f", s[x.i]) >= 0 {
+			x.skip()
+		}
+		i = x.i
+		switch {
+		case i >= len(s):
+			l.cut = true
+			return false
+		case strings.HasPrefix(s[i:], end):
+			if l.to = i + len(end); x.comment != "" {
+				r.x.comment = x.comment
+			}
+			return true
+		case s[i] == ',' || s[i] == ';' && (end == "|]" || l.open == '['):
+			if !l.wait || l.spaces {
+				return false
+			}
+			l.commas++
+			l.wait = false
+			x.i++
+			continue
+		case strings.HasPrefix(s[i:], "...") && l.n > 0 && l.printed:
+			l.fail = errNodeCut(i)
+			return false
+		}
+		if l.wait {
+			if l.commas > 0 || before == i {
+				return false
+			}
+			l.spaces = true
+		}
+		if v, ok := plainLiteral(s, i); ok { // nearly all are
+			r.b.out = append(r.b.out, v)
+			l.marked++
+			l.unmarked.no = true
+			x.i = i + 4
+		} else if l.strings && (s[i] == '"') {
+			kind, next := stringEnd(s, i)
+			if kind != codeString {
+				return false
+			}
+			var e *Error
+			if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil {
+				return false
+			}
+			x.i = next
+		} else {
+			e, ok := readElement(r.t, i)
+			if !ok {
+				return false
+			}
+			r.count(l, i, e)
+			x.i = e.end
+		}
+		if l.strings && end == ">>" { // Erlang's sizes: 16#26:8, "a"/utf8
+			for x.i < len(s) && (s[x.i] == ':' || s[x.i] == '/') {
+				n := wordEnd(s, x.i+1)
+				if size := s[x.i+1 : n]; s[x.i] == ':' && size != "8" || size == "" {
+					return false
+				}
+				x.i = n
+			}
+		}
+		l.n++
+		l.wait = true
+	}
+}
+
+// plainLiteral reads 0x26 at s[i:], with a separator after it.
+func plainLiteral(s string, i int) (v byte, ok bool) {
+	if i+4 >= len(s) || s[i] != '0' || s[i+1] != 'x' || strings.IndexByte(", \n})]\r\t", s[i+4]) < 0 {
+		return 0, false
+	}
+	hi, lo := scan.HexValue[s[i+2]], scan.HexValue[s[i+3]]
+	return hi<<4 | lo&15, hi|lo < 16
+}
+
+// count adds an element to a list.
+func (r *codeReader) count(l *byteList, at int, e element) {
+	n := len(e.digits)
+	v := e.value
+	if l.octalLanguage && e.octal {
+		s := r.t.s[at:e.end]
+		if o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(s, "+-"), "uUlL"), 8, 8); err != nil {
+			l.refuse(at, s, errAt(at, "%s is not an octal byte, despite its leading zero", scan.Quote(s)))
+		} else if v = byte(o); s[0] == '-' {
+			v = -v
+		}
+	}
+	r.b.out = append(r.b.out, v)
+	if e.marked || n == 0 {
+		l.marked++
+		l.unmarked.no = true
+	}
+	u := &l.unmarked
+	u.no = u.no || n > 2 || hexRun(e.digits, 0) != n
+	u.uneven = u.uneven || n != 2
+	u.zero = u.zero || n == 2 && e.digits[0] == '0'
+	u.letter = u.letter || n > 0 && hexRun(e.digits, 0) == n && (e.digits[n-1] > '9' || e.digits[0] > '9')
+	l.octal = l.octal || e.octal
+	l.negative = l.negative || r.t.s[at] == '-'
+	if e.bad && !(n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
+		s := r.t.s[at:min(e.end, at+40)]
+		l.refuse(at, s, errAt(at, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(s)))
+	}
+}
+
+func (l *byteList) refuse(at int, s string, e *Error) {
+	if l.fail == nil {
+		e.Found, e.Want = s, "a number from -128 to 255"
+		l.fail = e
+	}
+}
+
+// bracket reads the list that starts with a bracket, if it is one. next is the end of what was read, 0 if it is no list.
+func (r *codeReader) bracket(tok codeToken) (next int, _ *Error) {
+	s := r.t.s
+	l := byteList{open: s[tok.off], from: tok.off}
+	i, end := tok.off+1, string(closing[l.open])
+	named := r.prev.kind == codeWord && r.prev.end == tok.off // no space between: a[1], f(1)
+	before := byte(0)
+	if r.prev.kind == codeOther && (s[r.prev.off] != ']' || !strings.Contains(s[r.prev.end:tok.off], "\n")) {
+		before = s[r.prev.off]
+	}
+	maybe, makes := false, false
+	switch head := s[max(0, tok.off-24):tok.off]; {
+	case l.open == '<' && strings.HasPrefix(s[i:], "<"):
+		i, end, l.strings = i+1, ">>", true
+		maybe = !named
+	case l.open == '<' && strings.HasPrefix(s[i:], "Buffer "):
+		return r.nodeBuffer(tok.off)
+	case l.open == '<':
+		return 0, nil
+	case l.open == '[' && strings.HasPrefix(s[i:], "|"):
+		i, end, maybe = i+1, "|]", true
+	case l.open == '[' && printedArray(head):
+		l.printed, l.from = true, tok.off-len(head)+strings.LastIndex(head, "Uint8Array(")
+		maybe = true
+	case l.open == '[':
+		maybe = !named && before != ']' && before != ')'
+	case l.open == '{':
+		maybe = true
+	default:
+		makes = r.prev.kind == codeWord && makesBytes(r.x.text(r.prev))
+		maybe = r.prev.kind == codeEnd || before == '=' || before == '(' || before == ']' || before == '@' || makes
+	}
+	ok := r.readList(&l, i, end)
+	if !ok {
+		if l.fail != nil && l.printed {
+			return 0, l.fail
+		}
+		if l.cut && l.n > 1 && l.commas > 0 && maybe && r.cut == nil {
+			r.cut = errFound(r.t, len(s), "the end of the list that starts with "+strconv.Quote(string(l.open)))
+			r.cutAt = l.from
+		}
+		r.b.out = r.b.out[:l.start]
+		return 0, nil
+	}
+	if l.open == '(' && !maybe { // a call whose arguments are all written as bytes
+		maybe = named && l.marked == l.n && l.n >= 4 && l.commas > 0
+	}
+	if !maybe || !r.isList(&l, makes) {
+		r.b.out = r.b.out[:l.start]
+		return 0, nil
+	}
+	return l.to, r.takeList(&l)
+}
+
+// printedArray reports whether a head ends as Node.js prints an array: Uint8Array(2) [ 1, 2 ].
+func printedArray(head string) bool {
+	n := strings.LastIndex(head, "Uint8Array(")
+	return n >= 0 && strings.HasSuffix(head, ") ") && strings.Trim(head[n+len("Uint8Array("):], "0123456789") == ") "
+}
+
+// makesBytes reports whether a function of this name takes bytes as its arguments.
+func makesBytes(name string) bool {
+	switch name {
+	case "Array", "of", "array", "List", "c", "vector", "pack":
+		return true
+	}
+	return isByteName(name)
+}
+
+// isList reports whether what brackets hold is a list of bytes.
+func (r *codeReader) isList(l *byteList, makes bool) bool {
+	s := r.t.s
+	after := skipSpaces(s, l.to)
+	head := strings.TrimRight(s[max(0, l.from-200):l.from], " \t\r\n")
+	assigned := strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
+	switch {
+	case l.n == 0:
+		// Empty: only where bytes are assigned, for () and [] also stand for other things.
+		return l.printed || l.open == '{' && (assigned || typedBrace(s[:l.from])) || l.open == '[' && assigned && (after == len(s) || !scan.IsWord(s[after]))
+	case l.strings:
+		return true
+	case l.open == '(' && l.commas == 0 && !(l.spaces && makes):
+		return makes && l.marked == l.n || strings.Contains(s[max(0, l.from-80):l.from], "array[") // Pascal; otherwise just a number in brackets
+	case l.n == 1 && l.commas == 0:
+		// One number in brackets is a footnote or a length, unless a type of bytes precedes it.
+		if l.open == '[' && after < len(s) && (scan.IsWord(s[after]) || s[after] == '[') {
+			return false
+		}
+		return head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace(s[:l.from]) || l.printed
+	}
+	return true
+}
+
+// typedBrace reports whether a brace directly follows a type of bytes: []byte{}.
+func typedBrace(before string) bool {
+	head := before[max(0, len(before)-40):]
+	return strings.HasSuffix(head, "]byte") || strings.HasSuffix(head, "]uint8") || strings.HasSuffix(strings.TrimRight(head, " "), "]")
+}
+
+// takeList makes a piece of a list.
+func (r *codeReader) takeList(l *byteList) *Error {
+	s := r.t.s
+	if l.fail == nil && l.unmarked.is() && (l.open == '[' || l.strings) {
+		r.b.out = r.b.out[:l.start]
+		for x := (codeLexer{s: s[:l.to-1], i: l.from + 1}); ; {
+			tok := x.next()
+			if tok.kind == codeEnd {
+				break
+			}
+			if tok.kind == codeNumber || tok.kind == codeWord {
+				v, _ := readNumber(s[:tok.end], tok.off, 16)
+				r.b.out = append(r.b.out, byte(v))
+			}
+		}
+	} else if l.unmarked.letter && l.fail == nil {
+		r.b.out = r.b.out[:l.start]
+		return nil
+	}
+	form := r.language(l)
+	if l.octal && !l.unmarked.is() {
+		if form == formCArray || form == formJavaArray || form == formGoArray {
+			again := byteList{open: l.open, from: l.from, octalLanguage: true}
+			r.b.out = r.b.out[:l.start]
+			r.readList(&again, l.from+1, s[l.to-1:l.to])
+			l.fail, r.octal = again.fail, true
+		} else {
+			r.b.note(l.from, "numbers with leading zeros were read as decimal")
+		}
+	}
+	if l.fail != nil {
+		r.b.out = r.b.out[:l.start]
+		if l.printed {
+			return errNode(l.fail.off, "%s is not a byte: a number from 0 to 255 was expected", scan.Quote(l.fail.Found))
+		}
+		r.refuse(span{l.from, l.to}, "this list", l.fail)
+		return nil
+	}
+	return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true})
+}
+
+// language infers the form from the code before the bracket and the notation of numbers.
+func (r *codeReader) language(l *byteList) string {
+	head := r.t.s[max(0, l.from-160):l.from]
+	head = head[strings.LastIndexByte(head, '}')+1:]
+	head = head[strings.LastIndex(head, ";\n")+1:]
+	has := func(parts ...string) bool {
+		for _, p := range parts {
+			if strings.Contains(head, p) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case l.printed:
+		return formNodeBuffer
+	case l.open == '<':
+		return formErlang
+	case has("]byte", "]uint8"):
+		return formGoArray
+	case has("u8", "vec!") && l.open == '[':
+		return formRustArray
+	case has("Uint8Array", "Buffer", "const ", "let ") && l.open == '[' && !has("UInt8"):
+		return formJsArray
+	case has("bytes", "bytearray") && l.open != '{':
+		return formPythonArray
+	case has("UInt8", "Data(") && l.open == '[':
+		return formSwiftArray
+	case l.open == '(':
+		return formPascalArray
+	case has("byte[]", "byte [") && l.open == '{':
+		if l.negative || strings.Contains(r.t.s[l.from:min(len(r.t.s), l.from+2000)], "(byte)") {
+			return formJavaArray
+		}
+		return formCsharpArray
+	case l.open == '[':
+		return formNumberArray
+	}
+	return formCArray
+}
+
+// nodeBuffer reads <Buffer 0a 0b> at i, as Node.js prints bytes. It is abbreviated for long arrays, with the number of missing bytes; as
+// an incomplete message is useless, that is an error.
+func (r *codeReader) nodeBuffer(first int) (next int, _ *Error) {
+	s, start := r.t.s, len(r.b.out)
+	for i := first + len("<Buffer "); ; {
+		i = skipJSON(s, i)
+		switch {
+		case i < len(s) && s[i] == '>':
+			return i + 1, r.piece(piece{span: span{first, i + 1}, start: start, form: formNodeBuffer, sure: true})
+		case strings.HasPrefix(s[i:], "..."):
+			return i, errNodeCut(i)
+		case i+2 > len(s) || !scan.IsHex(s[i]) || !scan.IsHex(s[i+1]) || i+2 < len(s) && scan.IsWord(s[i+2]):
+			e := errFound(r.t, i, "two hex digits").as(certain)
+			e.Form = formNodeBuffer
+			return i, e
+		}
+		r.b.out = append(r.b.out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
+		i += 2
+	}
+}
+
+func errNodeCut(off int) *Error {
+	return errNode(off, "the output is truncated: use buffer.toString(\"hex\"), or raise buffer.INSPECT_MAX_BYTES or maxArrayLength")
+}
+
+func errNode(off int, format string, args ...any) *Error {
+	e := errAt(off, format, args...).as(certain)
+	e.Form = formNodeBuffer
+	return e
+}
+
+// directives of assemblers and their bytes an element; negative: big-endian.
+var directives = map[string]int{
+	"db": 1, ".byte": 1, ".db": 1, "defb": 1, "dc.b": 1, "!byte": 1, "!by": 1, "fcb": 1, "dcb": 1, ".ascii": 1, "byte": 1, "data": 1,
+	"dw": 2, ".word": 2, ".short": 2, ".hword": 2, ".2byte": 2, "defw": 2, "!word": 2, "dc.w": -2, "fdb": -2,
+	"dd": 4, ".long": 4, ".4byte": 4, ".int": 4, "dc.l": -4,
+}
+
+// maxLabelText bounds the label before a directive, with white space.
+const maxLabelText = 80
+
+// directive reads the elements after a directive of an assembler that starts a line, perhaps after a label. Lines that follow each other
+// are one list. Plain hex that starts with "db" has nothing that is marked as a byte.
+func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
+	s, from := r.t.s, tok.off
+	if from > 0 && (s[from-1] == '.' || s[from-1] == '!') {
+		from--
+	}
+	before := s[max(0, from-maxLabelText):from]
+	label := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
+	if len(label) > maxLabelText/2 || strings.TrimSuffix(label, ":") != "" && wordEnd(label, 0) < len(strings.TrimSuffix(label, ":")) {
+		return 0, nil
+	}
+	p := piece{span: span{from, from}, start: len(r.b.out), form: formAssembler, sure: true}
+	p.name = strings.TrimSuffix(label, ":")
+	marked := from < tok.off
+	for i := from; ; {
+		dir := s[i:wordEnd(s, i+1)]
+		if end := i + len(dir); strings.HasPrefix(s[end:], ".b") || strings.HasPrefix(s[end:], ".w") || strings.HasPrefix(s[end:], ".l") { // dc.b
+			dir = s[i : end+2]
+		}
+		size := directives[strings.ToLower(dir)]
+		if size == 0 {
+			break
+		}
+		end, mark, ok := r.operands(i+len(dir), size)
+		if !ok {
+			break
+		}
+		marked = marked || mark
+		p.to = end
+		if size != 1 {
+			order := "little-endian"
+			if size < 0 {
+				order = "big-endian"
+			}
+			r.b.note(i, "the numbers after %q are %d bytes each, read as %s", dir, max(size, -size), order)
+		}
+		if end < len(s) && s[end] == ';' { // a comment
+			if n := strings.IndexByte(s[end:], '\n'); n >= 0 {
+				end += n
+			} else {
+				end = len(s)
+			}
+		}
+		x := codeLexer{s: s, i: end}
+		if x.skip(); x.i >= len(s) {
+			break
+		}
+		i = x.i
+	}
+	if p.to == from || !marked {
+		r.b.out = r.b.out[:p.start]
+		return 0, nil
+	}
+	return p.to, r.piece(p)
+}
+
+// operands appends the operands of a directive, from i to the end of the line. marked means that one is surely written as a byte.
+func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
+	s, start := r.t.s, len(r.b.out)
+	for {
+		i = skipSpaces(s, i)
+		if i >= len(s) {
+			break
+		}
+		if s[i] == '"' || s[i] == '\'' {
+			kind, next := stringEnd(s, i)
+			if kind != codeString || size != 1 {
+				return 0, false, false
+			}
+			var e *Error
+			if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil {
+				return 0, false, false
+			}
+			i, marked = next, true
+		} else {
+			end := numberEnd(s, i)
+			if end == i && hexRun(s, i) > 0 && s[i+hexRun(s, i)-1]|0x20 != 'h' {
+				end = wordEnd(s, i)
+			}
+			v, _, fits := numberValue(s[i:end])
+			n := max(size, -size)
+			if !fits || v >= 1<<(8*n) || v < -1<<(8*n-1) {
+				r.b.out = r.b.out[:start]
+				return 0, false, false
+			}
+			for k := range n {
+				shift := 8 * k
+				if size < 0 {
+					shift = 8 * (n - 1 - k)
+				}
+				r.b.out = append(r.b.out, byte(v>>shift))
+			}
+			marked = marked || strings.ContainsAny(s[i:end], "$&#xXhH")
+			i = end
+		}
+		if i = skipSpaces(s, i); i >= len(s) || s[i] != ',' {
+			break
+		}
+		i++
+	}
+	if i < len(s) && strings.IndexByte("\r\n;/#", s[i]) < 0 {
+		r.b.out = r.b.out[:start]
+		return 0, false, false
+	}
+	return i, marked, len(r.b.out) > start
+}
+
+// loose reads literals without brackets, at least two, in a spelling that plain hex does not have: 0x26u8, $26, 16#26.
+func (r *codeReader) loose(tok codeToken) (next int, _ *Error) {
+	l := byteList{from: tok.off, start: len(r.b.out)}
+	i := tok.off
+	for {
+		e, ok := readElement(r.t, i)
+		if !ok || !e.marked || e.bad {
+			break
+		}
+		r.count(&l, i, e)
+		l.n++
+		l.to = e.end
+		x := codeLexer{s: r.t.s, i: e.end}
+		x.skip()
+		if x.i < len(x.s) && (x.s[x.i] == ',' || x.s[x.i] == ';') {
+			x.i++
+			x.skip()
+		} else if x.i == e.end {
+			break
+		} else if gap := r.t.s[e.end:x.i]; strings.Contains(strings.ReplaceAll(gap, "\r", ""), "\n\n") {
+			break
+		}
+		i = x.i
+	}
+	if l.n < 2 {
+		r.b.out = r.b.out[:l.start]
+		return 0, nil
+	}
+	return l.to, r.piece(piece{span: span{l.from, l.to}, start: l.start, form: formNumberArray, sure: true, loose: true})
+}
+
+func (r *codeReader) listReason() string {
+	n, octal := len(r.b.msgs), ""
+	if r.octal {
+		octal = "; numbers with leading zeros are octal"
+	}
+	why := "numbers from -128 to 255 in brackets, as source code writes lists of bytes"
+	if n > 1 {
+		why += fmt.Sprintf("; %d lists are %d messages", n, n)
+	}
+	return why + octal
+}

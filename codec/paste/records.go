@@ -1,0 +1,133 @@
+package paste
+
+import (
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// Records with checksums: Intel HEX and Motorola S-records. Records whose addresses follow each other are one message; a gap starts another,
+// with a note.
+
+// record is one line of such a file.
+type record struct {
+	data    []byte
+	address uint64
+	bytes   bool   // it holds data; else it ends the file, or is of addresses
+	base    uint64 // what an Intel record adds to the addresses after it
+	sets    bool   // base
+}
+
+// parseRecord parses a line. wrong is the sum of the bytes if it is not right; ok is false if the line is not a record.
+func parseRecord(s string) (r record, wrong bool, ok bool) {
+	kind := byte(0)
+	switch {
+	case len(s) >= 11 && s[0] == ':':
+		s = s[1:]
+	case len(s) >= 10 && s[0] == 'S' && scan.IsDigit(s[1]):
+		kind, s = s[1], s[2:]
+	default:
+		return r, false, false
+	}
+	if len(s)%2 != 0 || hexRun(s, 0) != len(s) {
+		return r, false, false
+	}
+	b := make([]byte, len(s)/2)
+	sum := byte(0)
+	for i := range b {
+		b[i] = scan.HexValue[s[2*i]]<<4 | scan.HexValue[s[2*i+1]]
+		sum += b[i]
+	}
+	last := len(b) - 1
+	if kind == 0 { // Intel: length, address, type, data, checksum
+		if int(b[0]) != last-4 || b[3] > 5 {
+			return r, false, false
+		}
+		r.address, r.data, r.bytes = uint64(b[1])<<8|uint64(b[2]), b[4:last], b[3] == 0
+		if (b[3] == 2 || b[3] == 4) && len(r.data) == 2 {
+			r.sets = true
+			r.base = (uint64(b[4])<<8 | uint64(b[5])) << map[byte]uint{2: 4, 4: 16}[b[3]]
+		}
+		return r, sum != 0, true
+	}
+	size := map[byte]int{'1': 2, '2': 3, '3': 4}[kind] // of the address
+	if int(b[0]) != last || last < 1+size {
+		return r, false, false
+	}
+	for _, c := range b[1 : 1+size] {
+		r.address = r.address<<8 | uint64(c)
+	}
+	r.data, r.bytes = b[1+size:last], size > 0
+	return r, sum != 0xff, true
+}
+
+// tryRecords recognises records by the first line, whose checksum is right.
+func tryRecords(t *pasted) (*builder, *Error) {
+	l, _ := t.firstLine()
+	if len(l.text) > 600 {
+		return nil, nil
+	}
+	if _, wrong, ok := parseRecord(strings.TrimSpace(l.text)); !ok || wrong {
+		return nil, nil
+	}
+	b, e := readRecords(t)
+	if e != nil {
+		return nil, e.as(certain)
+	}
+	return b, nil
+}
+
+// readRecords reads the form "records".
+func readRecords(t *pasted) (*builder, *Error) {
+	b := &builder{form: formRecords, why: "records with addresses and checksums, which are right"}
+	start, first, base, next := 0, -1, uint64(0), uint64(0)
+	var fail *Error
+	flush := func() {
+		if first >= 0 {
+			fail = b.add(Message{}, start, first)
+		}
+		start, first = len(b.out), -1
+	}
+	t.lines(func(l line) bool {
+		at := skipSpaces(l.text, 0)
+		s := strings.TrimSpace(l.text)
+		if s == "" {
+			return true
+		}
+		r, wrong, ok := parseRecord(s)
+		switch {
+		case len(s) > 600 || !ok:
+			fail = errAt(l.off+at, "this line is no record: one of Intel HEX or Motorola S was expected")
+		case wrong:
+			fail = errAt(l.off+at, "the checksum of this record is wrong")
+		case r.sets:
+			base = r.base
+		case r.bytes && len(r.data) > 0:
+			address := base + r.address
+			if first >= 0 && address != next {
+				b.note(l.off+at, "the address does not continue from the record before (%#x was expected): read as another message", next)
+				if flush(); fail != nil {
+					return false
+				}
+			}
+			if first < 0 {
+				first = l.off + at
+			}
+			if fail = b.room(uint64(len(r.data)), l.off); fail == nil {
+				b.out = append(b.out, r.data...)
+				next = address + uint64(len(r.data))
+			}
+		}
+		return fail == nil
+	})
+	if fail == nil {
+		flush()
+	}
+	if fail != nil {
+		return nil, fail
+	}
+	if len(b.msgs) == 0 {
+		return nil, errWhole("no record of the text has data")
+	}
+	return b, nil
+}

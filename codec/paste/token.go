@@ -1,0 +1,132 @@
+package paste
+
+import (
+	"strings"
+
+	"wirebench/codec/scan"
+)
+
+// One lexer reads the source code of all languages: comments, names, numbers, strings and brackets are similar enough. Brackets and their
+// contents determine lists of bytes (list.go), quotes and the code before them determine strings of bytes (string.go).
+
+// codeToken is one token of source code.
+type codeToken struct {
+	kind codeKind
+	off  int // in the text
+	end  int
+}
+
+type codeKind uint8
+
+const (
+	codeEnd    codeKind = iota
+	codeWord            // a name or keyword
+	codeNumber          // 12, 0x1f, -3, $1F, &H1F, 16#1F, 5fu8, 1_000; also bare hex that starts with a digit
+	codeString          // with its quotes, without a prefix
+	codeOther           // one character
+	codeBroken          // an unterminated string
+)
+
+// codeLexer splits source code into tokens. Comments are not tokens; the last one is stored, as Wireshark writes the packet number there.
+type codeLexer struct {
+	s       string
+	i       int
+	comment string
+	lost    int // characters scanned for the ends of unterminated strings
+}
+
+func (x *codeLexer) text(tok codeToken) string { return x.s[tok.off:tok.end] }
+
+// next returns the next token.
+func (x *codeLexer) next() codeToken {
+	x.skip()
+	s, i := x.s, x.i
+	if i >= len(s) {
+		return codeToken{codeEnd, len(s), len(s)}
+	}
+	kind, end := codeOther, i+1
+	switch c := s[i]; {
+	case scan.IsDigit(c), c == '-', c == '+', c == '$', c == '&', c == '#':
+		if n := numberEnd(s, i); n > i {
+			kind, end = codeNumber, n
+		}
+	case scan.IsWord(c), c >= 0x80:
+		kind = codeWord
+		for end < len(s) && (scan.IsWord(s[end]) || s[end] >= 0x80) {
+			end++
+		}
+	case (c == '"' || c == '\'' || c == '`') && x.lost <= 4*len(s):
+		if kind, end = stringEnd(s, i); kind == codeBroken {
+			x.lost += end - i
+		}
+	}
+	x.i = end
+	return codeToken{kind, i, end}
+}
+
+func wordEnd(s string, i int) int {
+	for i < len(s) && scan.IsWord(s[i]) {
+		i++
+	}
+	return i
+}
+
+// stringEnd finds the end of the string that starts at i. Strings in triple quotes or backticks may contain line breaks; in others a
+// backslash must precede a line break.
+func stringEnd(s string, i int) (codeKind, int) {
+	quote := s[i : i+1]
+	if quote != "`" && strings.HasPrefix(s[i:], strings.Repeat(quote, 3)) {
+		quote = s[i : i+3]
+	}
+	for j := i + len(quote); j < len(s); j++ {
+		switch {
+		case s[j] == '\\' && quote != "`":
+			j++
+			if j+1 < len(s) && s[j] == '\r' && s[j+1] == '\n' {
+				j++
+			}
+		case s[j] == '\n' && len(quote) == 1 && quote != "`":
+			return codeBroken, j
+		case s[j] == quote[0] && strings.HasPrefix(s[j:], quote):
+			return codeString, j + len(quote)
+		}
+	}
+	return codeBroken, len(s)
+}
+
+// skip skips white space, comments and line continuations.
+func (x *codeLexer) skip() {
+	for x.i < len(x.s) {
+		rest := x.s[x.i:]
+		switch {
+		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n' || rest[0] == '\f':
+			x.i++
+		case rest[0] == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || strings.TrimRight(rest[:min(2, len(rest))], " ") == "\\"):
+			x.i++
+		case rest[0] == '#' && numberEnd(x.s, x.i) == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
+			n := strings.IndexByte(rest, '\n')
+			if n < 0 {
+				n = len(rest)
+			}
+			x.i += n
+		case strings.HasPrefix(rest, "/*"):
+			n := strings.Index(rest[2:], "*/")
+			if n < 0 {
+				x.i = len(x.s)
+				return
+			}
+			x.comment = strings.TrimSpace(rest[2 : 2+n])
+			x.i += n + 4
+		default:
+			return
+		}
+	}
+}
+
+// lispVector reports whether a vector of Lisp or Scheme starts here, not a comment.
+func lispVector(s string) bool {
+	s = strings.TrimPrefix(s[1:], "u8")
+	return len(s) > 1 && s[0] == '(' && (scan.IsDigit(s[1]) || s[1] == '#')
+}
+
+var closing = map[byte]byte{'[': ']', '{': '}', '(': ')', '<': '>'}
