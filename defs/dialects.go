@@ -206,20 +206,17 @@ enum race { HUMAN, ELF = 2, DWARF };
 
 #pragma pack(push, 1)
 
-// a character of the account
-struct character {
-    char      name[NAME_SIZE];
-    enum race race : 8;
-    uint8_t   level : 7;
-    uint8_t   dead : 1;
-    float     position[3];
-};
-
 // answers a login
 struct login_result {
-    uint32_t         account;
-    uint8_t          count;
-    struct character characters[]; // @count count
+    uint32_t account;
+    uint8_t  count;
+    struct {
+        char      name[NAME_SIZE];
+        enum race race : 8;
+        uint8_t   level : 7;
+        uint8_t   dead : 1;
+        float     position[3];
+    } characters[]; // @count count
 };
 
 #pragma pack(pop)

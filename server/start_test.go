@@ -22,6 +22,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 		"muta":     `{"id": "18446744073709551615", "name": "ann", "race": 1, "sex": 0, "map_id": 9}`,
 		"subspace": `{"kind": 2, "sound": 1, "target": -1, "text": "hi"}`,
 		"protodef": `{"channel": "group", "group": 3, "text": "hi", "reply_to": null}`,
+		"c":        `{"account": 9, "count": 1, "characters": [{"name": "ann", "race": 2, "level": 3, "dead": 1, "position": [1, 2, 3]}]}`,
 	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {
