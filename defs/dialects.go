@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"wirebench/defs/build"
+	"wirebench/defs/cstruct"
 	"wirebench/defs/diag"
 	"wirebench/defs/edit"
 	"wirebench/defs/emit"
@@ -173,7 +174,68 @@ var Dialects = []Dialect{
 		Begin:    mavlinkBegin,
 		Example:  source.New("boat.xml", mavlinkExample),
 	},
+	{
+		Name:      "c",
+		Title:     "C structs",
+		IsLine:    cstruct.IsLine,
+		IsText:    cstruct.IsText,
+		Ext:       ".h",
+		Rules:     &cstruct.Rules,
+		Options:   []schema.Option{cstruct.Endian, cstruct.DataModel, schema.Encoding},
+		Format:    cstruct.Format,
+		Edits:     &cstruct.Edits,
+		Guess:     true,
+		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: anyVersion, Build: noBuild, NameOf: noBuild, Max: 0xFFFF, New: "opcodes.map"},
+		Constants: muta.ParseConstants,
+		Language:  cstruct.Language(),
+		New:       "messages",
+		Begin:     cBegin,
+		Example:   source.New("login.h", cExample),
+	},
 }
+
+// anyVersion and noBuild are for code maps that tell nothing of the game.
+func anyVersion(*source.File, []byte) map[string]string { return nil }
+
+func noBuild(string) string { return "" }
+
+const cBegin = `// description of $NAME
+#pragma once
+#include <stdint.h>
+
+#pragma pack(push, 1)
+
+struct first_message {
+    uint16_t level;
+    char     name[16];
+};
+
+#pragma pack(pop)
+`
+
+const cExample = `#include <stdint.h>
+
+#define NAME_SIZE 16
+
+enum race { HUMAN, ELF = 2, DWARF };
+
+#pragma pack(push, 1)
+
+// answers a login
+struct login_result {
+    uint32_t account;
+    uint8_t  count;
+    struct {
+        char      name[NAME_SIZE];
+        enum race race : 8;
+        uint8_t   level : 7;
+        uint8_t   dead : 1;
+        float     position[3];
+    } characters[]; // @count count
+};
+
+#pragma pack(pop)
+`
 
 const teraExample = `# the members, name and password of a private chat channel
 

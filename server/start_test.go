@@ -23,6 +23,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 		"subspace": `{"kind": 2, "sound": 1, "target": -1, "text": "hi"}`,
 		"protodef": `{"channel": "group", "group": 3, "text": "hi", "reply_to": null}`,
 		"mavlink":  `{"sails": {"_value": 3}, "heading": 9000, "wind": [1, -2.5], "name": "ann"}`,
+		"c":        `{"account": 9, "count": 1, "characters": [{"name": "ann", "race": 2, "level": 3, "dead": 1, "position": [1, 2, 3]}]}`,
 	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {

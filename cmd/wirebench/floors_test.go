@@ -51,12 +51,13 @@ defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit
 defs/protodef < defs/build defs/text
 defs/mavlink  < defs/build defs/text
+defs/cstruct  < defs/build defs/text defs/edit
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 defs/envelope < defs/schema defs/text
 codec         < defs/wire codec/pack
 
-defs            < defs/tera defs/muta defs/subspace defs/protodef defs/mavlink defs/emit defs/library
+defs            < defs/tera defs/muta defs/subspace defs/protodef defs/mavlink defs/cstruct defs/emit defs/library
 codec/transport < defs/schema
 
 codec/tls < codec/transport

@@ -122,7 +122,8 @@ func TestCommands(t *testing.T) {
 		{"encode", []string{"encode", "--library", lib, "--message", "C_JOIN", "--code", "0x1234"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
 		{"encode over bytes", []string{"encode", "--library", lib, "--message", "C_JOIN", "--base", "0c0034120a000800ffff0000"}, `{"channel_name":"","password":9}`, 0, "0c0034120a000900ffff0000\n", ""},
 		{
-			"encode over the bytes of a line", []string{"encode", "--library", maps, "--message", "C_JOIN"},
+			"encode over the bytes of a line",
+			[]string{"encode", "--library", maps, "--message", "C_JOIN"},
 			`{"base":"0c00 3412 0a00 0800 ffff 0000 07","value":{"channel_name":"","password":8}}` + "\n" + `{"base":"0c0034120a000800ffff0000","value":{"channel_name":"a"}}` + "\n" + `{"base":"0g","value":{}}`, 1,
 			"0c0034120a000800ffff000007\n0c003412080000006100" + "0000\n\n", "base: column 2: 'g' is not a hex digit",
 		},

@@ -46,6 +46,7 @@ func (d *diary) count(name string) int {
 var wants = map[string][]string{
 	"tera":     {"C_CHECK_VERSION", "S_LOGIN", "C_PLAYER_LOCATION", "S_CHAT", "S_SPAWN_NPC", "S_DESPAWN_NPC", "S_EXPERIENCE", "S_INVENTORY", "C_PONG", "S_WEATHER", "C_MOVE_ITEM"},
 	"muta":     {"login", "login_result", "heroes", "create_hero", "say", "ping", "pong"},
+	"c":        {"enter", "water", "pick", "talk", "welcome", "garden", "weather", "chatter"},
 	"protodef": {"hello", "trade", "steer", "say", "ping", "pong", "ship", "harbor"},
 	"mavlink":  {"BEAT", "PLACE", "SONAR", "SAY", "TASK_LONG", "TASK_DONE"},
 	"subspace": {"c2s_login", "c2s_position", "s2c_weapon", "s2c_settings", "s2c_file", "c2s_die", "s2c_kill", "s2c_chat", "s2c_score_update", "s2c_ship_change", "c2s_green"},

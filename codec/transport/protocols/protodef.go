@@ -10,8 +10,17 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overEnvelope is the transport of messages whose project describes how they travel.
-var overEnvelope = inEnvelope(false)
+// overEnvelope and structs are the transports of messages whose project describes how they travel.
+var (
+	overEnvelope = inEnvelope(false)
+	structs      = ofDialect("c", inEnvelope(false))
+)
+
+// ofDialect returns a protocol as that of another dialect.
+func ofDialect(dialect string, p Protocol) Protocol {
+	p.Dialect = dialect
+	return p
+}
 
 // inEnvelope returns the protocol of messages in an envelope. foreign reports that their dialect has a transport of its own.
 func inEnvelope(foreign bool) Protocol {
