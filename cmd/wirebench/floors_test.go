@@ -50,6 +50,7 @@ defs/build < defs/text defs/wire
 defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit
 defs/protodef < defs/build defs/text
+defs/kaitai   < defs/build defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 defs/envelope < defs/schema defs/text
