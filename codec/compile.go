@@ -17,7 +17,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	p := &Program{
 		Message: m, Fields: make([]FieldInfo, len(w.Fields)), Unresolved: w.Unresolved, wire: w,
 		regs: len(w.Regs), regAt: make([]place, len(w.Regs)), regVar: make([]bool, len(w.Regs)), regNum: make([]*schema.Number, len(w.Regs)),
-		header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8,
+		wholeReg: index(w.Whole), header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8,
 		length: placeOf(w.Length), key: placeOf(w.Code), keyVar: w.CodeVar, counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
 	}
 	for i := range w.Fields {
@@ -98,7 +98,7 @@ func (c *compiler) addOp(o Op) int {
 func (c *compiler) part(p *wire.Part) (at int) {
 	o := Op{
 		Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex,
-		reg: index(p.Reg), size: index(p.Bytes), at: index(p.At), Present: index(p.Present), jump: noIndex,
+		reg: index(p.Reg), size: index(p.Bytes), at: index(p.At), Present: index(p.Present), jump: noIndex, in: index(p.In), begin: index(p.Begin), stop: index(p.Stop),
 	}
 	switch p.Kind {
 	case wire.Block:
@@ -128,6 +128,9 @@ func (c *compiler) part(p *wire.Part) (at int) {
 			o.nullSize = math.MaxUint64
 		}
 		c.p.packed = c.p.packed || g.Packed != schema.Unpacked
+		o.window = g.Size != nil
+		c.p.gaps = c.p.gaps || o.window || o.at != noIndex
+		c.p.reread = c.p.reread || g.Packed != schema.Unpacked || o.window || o.begin != noIndex || o.in != noIndex
 		at = c.addOp(o)
 		c.p.nested = true
 		number := c.body(p.Body)
@@ -146,6 +149,7 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		return c.shown(p, o)
 	case wire.Let:
 		o.Code, o.expr = OpLet, *p.Expr
+		c.p.reread = c.p.reread || !p.Expr.Plain()
 		return c.addOp(o)
 	default:
 		at = c.content(p, o)
@@ -158,7 +162,7 @@ func (c *compiler) alternative(x *wire.Case) {
 	c.p.byLength = c.p.byLength || x.Reg == wire.None
 	at := c.addOp(Op{
 		Code: OpCase, Field: noIndex, Block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
-		reg: noIndex, size: noIndex, at: noIndex, Present: noIndex, jump: noIndex, Bare: x.Bare,
+		reg: noIndex, size: noIndex, at: noIndex, Present: noIndex, jump: noIndex, in: noIndex, begin: noIndex, stop: noIndex, Bare: x.Bare,
 		When: When{Reg: index(x.Reg), Value: x.Value, Text: x.Text, Else: x.Else, min: uint32(x.Min), max: uint32(x.Max)},
 	})
 	c.p.Ops[at].Body = c.body(&x.Body)
@@ -168,9 +172,10 @@ func (c *compiler) alternative(x *wire.Case) {
 // content compiles text, bytes or a list.
 func (c *compiler) content(p *wire.Part, o Op) (at int) {
 	o.Size, o.Unit, o.MinUnits, o.MaxUnits = p.Extent.Size, uint8(p.Unit), p.MinUnits, p.MaxUnits
-	if p.Kind == wire.Text && p.Unit == 1 {
+	if p.Unit == 1 {
 		o.End0 = p.Extent.End
 	}
+	o.lax, o.keep, o.with = p.Extent.Lax, p.Extent.Keep, p.Extent.With
 	o.null = p.Extent.Null && p.Extent.Size == schema.Counted
 	o.minElem = uint32(min(c.unit(p.Field), math.MaxUint32))
 	if o.Size == schema.Fixed {

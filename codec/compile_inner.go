@@ -1,6 +1,8 @@
 package codec
 
 import (
+	"math"
+
 	"wirebench/defs/schema"
 	"wirebench/defs/wire"
 )
@@ -21,8 +23,16 @@ func (c *compiler) varint(p *wire.Part, o Op) (at int) {
 	return c.addOp(o)
 }
 
-// shown compiles a number that is computed.
+// shown compiles a number, a text or bytes that are computed.
 func (c *compiler) shown(p *wire.Part, o Op) (at int) {
+	if len(p.Items) == 0 {
+		o.Code, o.kind, o.Unit, o.expr, o.Size, o.MaxUnits = OpBlob, NodeBlob, 1, *p.Expr, schema.Fixed, math.MaxUint64
+		if t, ok := c.w.Fields[p.Field].Schema.Type.(*schema.Text); ok {
+			o.Code, o.kind, o.Set = OpText, NodeText, t.Charset
+		}
+		c.p.nested, c.p.reread = true, true
+		return c.addOp(o)
+	}
 	it := itemOf(&p.Items[0])
 	o.Code, o.Block, o.expr = OpShown, uint16(len(c.p.Blocks)), *p.Expr
 	c.p.Blocks = append(c.p.Blocks, Block{Items: []Item{it}, rows: []row{{kind: LeafKind{Elem: -1, Field: it.Field, Role: it.Role}}}})
@@ -63,8 +73,8 @@ func (p *Program) findSelectors() {
 			p.selects[o.When.Reg] = true
 		}
 		for k := range o.expr {
-			if o.expr[k].Op == schema.Ref {
-				p.selects[o.expr[k].Reg] = true
+			if r := o.expr[k].Reg; r != wire.None {
+				p.selects[r] = true
 			}
 		}
 	}
@@ -100,6 +110,9 @@ func (p *Program) sets(op uint16) (regs []uint16) {
 	o := &p.Ops[op]
 	if o.reg != noIndex {
 		regs = append(regs, o.reg)
+	}
+	if o.begin != noIndex {
+		regs = append(regs, o.begin, o.stop)
 	}
 	if o.Code == OpBlock {
 		for _, l := range p.Blocks[o.Block].Loads {
@@ -173,19 +186,30 @@ func (c *compiler) jumpTable(at int) {
 	c.p.jumps = append(c.p.jumps, t)
 }
 
-// Eval computes the expression of an OpLet from the registers, and sets its register.
-func (p *Program) Eval(o *Op, regs []uint64) { regs[o.reg] = uint64(eval(o.expr, regs)) }
-
-// Show computes the number of an OpShown from the registers, and sets its register. It returns the bits.
-func (p *Program) Show(o *Op, regs []uint64) (raw uint64) {
+// Show computes the number of an OpShown, and sets its register. It returns the bits.
+func (p *Program) Show(o *Op, v *Values) (raw uint64) {
 	n := p.Blocks[o.Block].Items[0].Num
-	raw = uint64(eval(o.expr, regs))
-	if n.Kind == schema.Bool && raw != 0 {
+	switch {
+	case n.Kind == schema.Float:
+		raw = math.Float64bits(v.Float(o.expr))
+	case n.Kind == schema.Bool && v.Int(o.expr) != 0:
 		raw = 1
+	case n.Kind != schema.Bool:
+		raw = uint64(v.Int(o.expr)) & schema.Mask(n.Bits)
 	}
-	raw &= schema.Mask(n.Bits)
-	regs[o.reg] = raw
+	v.Regs[o.reg] = raw
 	return raw
+}
+
+// Let returns the expression of an OpLet, and the register that it sets.
+func (o *Op) Let() (x wire.Expr, reg uint16) { return o.expr, o.reg }
+
+// Made returns the expression of a text or of bytes that are computed; nil for others.
+func (o *Op) Made() wire.Expr {
+	if o.Code == OpText || o.Code == OpBlob {
+		return o.expr
+	}
+	return nil
 }
 
 // Registers returns the number of registers.
@@ -202,6 +226,41 @@ func (o *Op) Null() bool { return o.null }
 
 // Position returns the register of the byte at which the contents of an OpGroup begin, if they are not where the group is.
 func (o *Op) Position() (reg uint16, ok bool) { return o.at, o.Code == OpGroup && o.at != noIndex }
+
+// Window returns the register of the size of an OpGroup, if that is computed.
+func (o *Op) Window() (reg uint16, ok bool) { return o.size, o.Code == OpGroup && o.window }
+
+// Bounds returns the registers of the bytes at which the contents of an OpGroup begin and end, if expressions depend on them.
+func (o *Op) Bounds() (begin, end uint16, ok bool) {
+	return o.begin, o.stop, o.Code == OpGroup && o.begin != noIndex
+}
+
+// Packed reports whether the contents of an OpGroup are compressed.
+func (o *Op) Packed() bool { return o.packing != schema.Unpacked }
+
+// Lax, Keep and With are those of the extent of text or bytes.
+func (o *Op) Lax() bool  { return o.lax }
+func (o *Op) Keep() bool { return o.keep }
+func (o *Op) With() bool { return o.with }
+
+// Whole returns the register of the size of the message, if expressions depend on it.
+func (p *Program) Whole() (reg uint16, ok bool) { return p.wholeReg, p.wholeReg != noIndex }
+
+// Rereads reports whether expressions depend on positions, sizes of bytes, texts or floats.
+func (p *Program) Rereads() bool { return p.reread }
+
+// KeepsGaps reports whether Encode keeps bytes that belong to no field: those around contents at positions, and at the ends of groups with a
+// computed size.
+func (p *Program) KeepsGaps() bool { return p.gaps }
+
+// Unsure reports whether the selector of a variant depends on where the message, or a group around it, ends.
+func (p *Program) Unsure(variant uint16) bool {
+	if !p.reread || variant == 0 {
+		return false
+	}
+	o := &p.Ops[variant-1]
+	return o.Code == OpLet && o.reg == p.Ops[variant+1].When.Reg && o.expr.Unsure()
+}
 
 // Ended returns the register that is not 0 after the last element of a list, if a condition ends the list.
 func (o *Op) Ended() (reg uint16, ok bool) {
@@ -224,56 +283,4 @@ func (p *Program) Selects(reg uint16) bool { return p.selects[reg] }
 // to.
 func (p *Program) Selected(variant uint16, regs []uint64, data []byte) (op uint16, index uint64, ok bool) {
 	return p.alternative(variant, regs, 0, data)
-}
-
-// eval computes an expression from the registers.
-func eval(x wire.Expr, regs []uint64) int64 {
-	if len(x) <= 16 {
-		var stack [16]int64
-		return evalOn(stack[:], x, regs)
-	}
-	var stack [schema.MaxExpr]int64
-	return evalOn(stack[:], x, regs)
-}
-
-// evalOn is eval with a stack that has room for all steps.
-func evalOn(stack []int64, x wire.Expr, regs []uint64) int64 {
-	n := 0
-	for i := range x {
-		s := &x[i]
-		switch s.Op {
-		case schema.Literal:
-			stack[n] = s.Int
-			n++
-		case schema.Ref:
-			raw := regs[s.Reg]
-			v := int64(raw)
-			switch {
-			case s.Part != nil:
-				v = int64(s.Part.Value(raw))
-			case s.Truth && raw != 0:
-				v = 1
-			case s.Bits > 0:
-				v = schema.SignExtend(raw, s.Bits)
-			}
-			v += s.Add
-			stack[n] = v
-			n++
-		case schema.If:
-			n -= 2
-			if stack[n-1] != 0 {
-				stack[n-1] = stack[n]
-			} else {
-				stack[n-1] = stack[n+1]
-			}
-		default:
-			if s.Op.Operands() == 1 {
-				stack[n-1] = s.Op.Apply(stack[n-1], 0)
-				break
-			}
-			n--
-			stack[n-1] = s.Op.Apply(stack[n-1], stack[n])
-		}
-	}
-	return stack[0]
 }

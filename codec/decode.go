@@ -76,6 +76,9 @@ func (p *Program) decode(dst *Record, data []byte, part bool) {
 			d.short(0, uint32(min(d.size, MaxMessage)))
 		}
 	}
+	if p.wholeReg != noIndex {
+		dst.regs[p.wholeReg] = uint64(min(d.limit, d.have))
+	}
 	if p.tail > 0 {
 		d.withTail(part)
 	} else {
@@ -258,12 +261,8 @@ func (d *decoder) body(pc, end uint16) bool {
 			if !d.block(o, pc) {
 				return false
 			}
-		case OpText:
+		case OpText, OpBlob:
 			if !d.text(o, pc) {
-				return false
-			}
-		case OpBlob:
-			if !d.blob(o, pc) {
 				return false
 			}
 		case OpList:
@@ -300,9 +299,9 @@ func (d *decoder) body(pc, end uint16) bool {
 				return false
 			}
 		case OpShown:
-			d.node(Node{Raw: d.p.Show(o, d.r.regs), Off: d.cur, Op: pc, Kind: NodeVar})
+			d.show(o, pc)
 		case OpLet:
-			d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
+			d.let(o)
 		}
 		pc++
 	}
@@ -441,27 +440,36 @@ func (d *decoder) units(o *Op) (n uint64, toEnd bool) {
 }
 
 func (d *decoder) text(o *Op, pc uint16) bool {
+	if o.expr != nil {
+		return d.made(o, pc)
+	}
 	if o.Size != schema.Terminated {
-		return d.run(o, pc, NodeText)
+		return d.run(o, pc, o.kind)
 	}
 	if o.offset != noIndex && d.r.regs[o.offset] == 0 {
 		d.node(Node{Op: pc, Kind: NodeText}) // a null pointer: empty
 		return true
 	}
-	from, ok, next := d.start(o, pc, NodeText)
+	from, ok, next := d.start(o, pc, o.kind)
 	if !ok {
 		return next
 	}
-	end, found := terminator(d.data, from, d.have, uint32(o.Unit), o.End0)
+	end, found := terminator(d.data, min(from, d.have), d.have, uint32(o.Unit), o.End0)
+	if found && o.keep {
+		end -= uint32(o.Unit)
+	}
 	size := end - from
 	units := size / uint32(o.Unit)
-	if found {
+	if found && !o.keep && !o.with {
 		units--
+	}
+	if !found && o.lax && (d.limit == math.MaxUint32 || d.have >= d.limit) {
+		found = true
 	}
 	if !d.charge(uint64(size)) {
 		return false
 	}
-	n := d.node(Node{Raw: uint64(units), Off: from * 8, Len: size * 8, Op: pc, Kind: NodeText})
+	n := d.node(Node{Raw: uint64(units), Off: from * 8, Len: size * 8, Op: pc, Kind: o.kind})
 	d.end = max(d.end, end)
 	if o.offset == noIndex {
 		d.cur = end * 8
@@ -501,8 +509,6 @@ func terminator(data []byte, from, have, unit uint32, last byte) (end uint32, fo
 	}
 	return from + uint32(len(s))&^1, false
 }
-
-func (d *decoder) blob(o *Op, pc uint16) bool { return d.run(o, pc, NodeBlob) }
 
 // run reads text or bytes of known size.
 func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {

@@ -142,12 +142,19 @@ func (d *decoder) group(o *Op, pc, body uint16) bool {
 	if d.stop {
 		return false
 	}
-	ok := true
-	if o.packing != schema.Unpacked {
+	return d.inGroup(o, g, body)
+}
+
+// inGroup reads the contents of a group, whose node is given.
+func (d *decoder) inGroup(o *Op, g int, body uint16) (ok bool) {
+	switch {
+	case o.window && int64(d.r.regs[o.size]) < 0:
+		d.negative(Range{d.cur, 0}, o.Field, -d.r.regs[o.size])
+	case o.packing != schema.Unpacked:
 		ok = d.unpack(o, g)
-	} else if o.size == noIndex {
+	case o.size == noIndex:
 		ok = d.body(body+1, d.p.Ops[body].End)
-	} else {
+	default:
 		ok = d.sized(o, g)
 	}
 	if g < len(d.r.Nodes) {
@@ -157,6 +164,13 @@ func (d *decoder) group(o *Op, pc, body uint16) bool {
 	return ok && !d.stop
 }
 
+// bounds sets the registers of the bytes at which the contents of a group begin and end.
+func (d *decoder) bounds(o *Op, from, to uint32) {
+	if o.begin != noIndex {
+		d.r.regs[o.begin], d.r.regs[o.stop] = uint64(from), uint64(to)
+	}
+}
+
 // sized reads a group of a known number of bytes. Bytes after its contents are unexplained.
 func (d *decoder) sized(o *Op, node int) bool {
 	from, size := uint64(d.cur/8), d.r.regs[o.size]
@@ -164,10 +178,14 @@ func (d *decoder) sized(o *Op, node int) bool {
 	have, limit := d.have, d.limit
 	if to > uint64(have) {
 		bad := d.over(ContentsOutside, from*8, to*8, o.Field, node)
-		d.r.Nodes[node].Bad = bad
+		if node < len(d.r.Nodes) {
+			d.r.Nodes[node].Bad = bad
+		}
+		d.bounds(o, uint32(from), d.have)
 		d.body(d.r.Nodes[node].Op+1, o.End)
 		return false
 	}
+	d.bounds(o, uint32(from), uint32(to))
 	if d.inside == 0 {
 		d.whole, d.most = have, limit
 	}
@@ -183,8 +201,12 @@ func (d *decoder) sized(o *Op, node int) bool {
 // placed reads a group whose contents begin at a computed byte of the message. The cursor stays where it is, and the parts after the group
 // are read even if its contents cannot be.
 func (d *decoder) placed(o *Op, pc uint16) bool {
-	cur, have, limit, inside := d.cur, d.have, d.limit, d.inside
-	if inside > 0 {
+	cur, have, limit, inside, end := d.cur, d.have, d.limit, d.inside, d.end
+	switch {
+	case o.in != noIndex:
+		d.have, d.inside = uint32(min(d.r.regs[o.in], uint64(len(d.data)))), 1
+		d.limit = d.have
+	case inside > 0:
 		d.have, d.limit, d.inside = d.whole, d.most, 0
 	}
 	at := d.r.regs[o.at]
@@ -199,12 +221,80 @@ func (d *decoder) placed(o *Op, pc uint16) bool {
 		d.stray(code, d.clip(uint64(cur), uint64(cur)), spot(g, o.Field, -1), at)
 	default:
 		d.cur = uint32(from)
-		d.body(pc+1, o.End)
-		n := &d.r.Nodes[g]
-		n.Len, n.After = d.cur-n.Off, uint32(len(d.r.Nodes))
+		d.inGroup(o, g, pc)
 	}
 	d.cur, d.have, d.limit, d.inside = cur, have, limit, inside
+	if o.in != noIndex {
+		d.end = end // the contents are in bytes that are read already
+	}
 	return !d.stop
+}
+
+// let sets the register of a computed value.
+func (d *decoder) let(o *Op) {
+	if o.expr.Plain() {
+		d.r.regs[o.reg] = uint64(eval(o.expr, d.r.regs))
+		return
+	}
+	v := d.values()
+	if o.expr.Kind() == schema.TextExpr {
+		text := v.Text(o.expr)
+		d.r.regs[o.reg] = d.keep(&v, text, NoNode, 0)
+		return
+	}
+	d.r.regs[o.reg] = uint64(v.Int(o.expr))
+	d.charge(uint64(v.Cost))
+}
+
+func (d *decoder) values() Values {
+	return Values{Regs: d.r.regs, Data: d.data, At: (d.cur + 7) / 8}
+}
+
+// show adds the node of a computed number.
+func (d *decoder) show(o *Op, pc uint16) {
+	v := d.values()
+	d.node(Node{Raw: d.p.Show(o, &v), Off: d.cur, Op: pc, Kind: NodeVar})
+	d.charge(uint64(v.Cost))
+}
+
+// made adds the node of a computed text or of computed bytes, which are behind the message.
+func (d *decoder) made(o *Op, pc uint16) bool {
+	v := d.values()
+	text := v.Text(o.expr)
+	n := d.node(Node{Op: pc, Kind: o.kind})
+	if d.stop {
+		return false
+	}
+	ref := d.keep(&v, text, uint32(n), d.cur)
+	if o.reg != noIndex {
+		d.r.regs[o.reg] = ref
+	}
+	x := &d.r.Nodes[n]
+	x.Off, x.Len, x.Raw = uint32(ref>>32)*8, uint32(ref)*8, uint64(uint32(ref))
+	return !d.stop
+}
+
+// NoNode is the node of a Pack that has a text which no node shows.
+const NoNode = math.MaxUint32
+
+// keep appends a computed text to the data of the record, behind the message, and returns its reference.
+func (d *decoder) keep(v *Values, text []byte, node, at uint32) (ref uint64) {
+	r := d.r
+	if !d.charge(uint64(v.Cost + len(text) + 16)) {
+		return 0
+	}
+	if len(r.Packs) == 0 {
+		r.plain = append(r.plain[:0], r.Data...)
+	}
+	from := len(r.plain)
+	if len(r.Packs) > 0 && from+len(text)-int(r.Packs[0].From) > maxUnpacked {
+		d.exhausted()
+		return 0
+	}
+	r.plain = append(r.plain, text...)
+	r.Packs = append(r.Packs, Pack{Node: node, From: uint32(from), To: uint32(from + len(text)), Sent: Range{at, 0}})
+	r.Data, d.data = r.plain, r.plain
+	return uint64(from)<<32 | uint64(len(text))
 }
 
 // call reads the body of an enclosing group again.

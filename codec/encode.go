@@ -23,19 +23,29 @@ func (p *Program) Encode(dst, src *Record) error {
 	if p.Simple && p.quickEncode(dst, src) {
 		return nil
 	}
-	return p.encode(dst, src)
+	return p.encode(dst, src, false)
+}
+
+// EncodeClose is Encode for values whose positions may change: contents at positions follow all others without gaps. Another position is a
+// *PositionError.
+func (p *Program) EncodeClose(dst, src *Record) error {
+	if err := p.Resolved(); err != nil {
+		return err
+	}
+	return p.encode(dst, src, true)
 }
 
 // encode lays out any record, and returns the error.
-func (p *Program) encode(dst, src *Record) error {
+func (p *Program) encode(dst, src *Record, closely bool) error {
 	dst.Reset(p)
 	dst.Code, dst.Session = src.Code, src.Session
-	e := encoder{p: p, src: src, dst: dst, out: dst.own[:0], offsetAt: dst.fixups}
+	e := encoder{p: p, src: src, close: closely, dst: dst, out: dst.own[:0], offsetAt: dst.fixups}
 	if cap(e.offsetAt) < p.regs {
 		e.offsetAt = make([]uint32, p.regs)
 		dst.fixups = e.offsetAt
 	}
 	e.offsetAt, dst.saved, dst.placed = e.offsetAt[:p.regs], dst.saved[:0], dst.placed[:0]
+	dst.voids, dst.owned = dst.voids[:0], dst.owned[:0]
 	e.ended = -1
 	last := uint16(len(p.Ops))
 	if p.tail > 0 {
@@ -58,10 +68,10 @@ func (p *Program) encode(dst, src *Record) error {
 		return fmt.Errorf("encode %s: %w", p.Message.Name, err)
 	}
 	dst.Used = len(e.out)
-	if !p.packed {
+	if !p.reread {
 		return nil
 	}
-	if err := p.reread(dst); err != nil {
+	if err := p.again(dst); err != nil {
 		dst.Nodes = dst.Nodes[:0]
 		return fmt.Errorf("encode %s: %w", p.Message.Name, err)
 	}
@@ -115,6 +125,7 @@ type encoder struct {
 	depth    int      // of groups
 	inside   int      // depth of groups with a size or compressed, at whose ends contents may end
 	base     uint32   // byte at which the message begins, or the contents of a compressed group
+	close    bool     // see EncodeClose
 	err      error
 }
 
@@ -218,10 +229,12 @@ func (e *encoder) body(pc, end uint16) {
 		switch o.Code {
 		case OpBlock:
 			e.block(o, pc, n)
-		case OpText:
-			e.text(o, pc, n)
-		case OpBlob:
-			e.blob(o, pc, n)
+		case OpText, OpBlob:
+			if o.expr == nil {
+				e.text(o, pc, n)
+			} else {
+				e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: o.kind})
+			}
 		case OpList:
 			e.list(o, pc, n)
 		case OpVariant:
@@ -305,20 +318,15 @@ func (e *encoder) text(o *Op, pc uint16, n *Node) {
 	if e.err != nil {
 		return
 	}
-	i := e.content(o, pc, n, NodeText, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.Unit)])
-	if o.Size == schema.Terminated {
-		for range o.Unit {
-			e.out = append(e.out, o.End0)
-		}
-		e.dst.Nodes[i].Len += uint32(o.Unit) * 8
+	i := e.content(o, pc, n, o.kind, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.Unit)])
+	if o.Size != schema.Terminated || o.keep || o.with || o.lax && n.Len == uint32(n.Raw)*uint32(o.Unit)*8 {
+		return
 	}
-}
-
-func (e *encoder) blob(o *Op, pc uint16, n *Node) {
-	e.place(o, n.Raw, false)
-	if e.err == nil {
-		e.content(o, pc, n, NodeBlob, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)])
+	e.out = append(e.out, o.End0)
+	if o.Unit == 2 {
+		e.out = append(e.out, 0)
 	}
+	e.dst.Nodes[i].Len += uint32(o.Unit) * 8
 }
 
 func (e *encoder) list(o *Op, pc uint16, n *Node) {

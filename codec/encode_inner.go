@@ -123,7 +123,10 @@ func (e *encoder) group(o *Op, pc uint16) {
 			e.end(pc)
 		}
 	}
-	if o.size != noIndex {
+	if o.window {
+		e.inside--
+		e.window(o, e.dst.Nodes[g].Off/8, source)
+	} else if o.size != noIndex {
 		e.inside--
 		e.number(o.size, uint64(len(e.out))-uint64(e.dst.Nodes[g].Off/8))
 	}

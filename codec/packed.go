@@ -15,7 +15,7 @@ import (
 // Pack is the contents of a compressed group. Decode appends them, decompressed, to Record.Data, so that ranges behind the message are ranges
 // of such contents.
 type Pack struct {
-	Node     uint32 // the group
+	Node     uint32 // the group; a text or bytes that are computed; NoNode for a text that only selects alternatives
 	From, To uint32 // bytes of Record.Data
 	Sent     Range  // the compressed bytes
 }
@@ -82,6 +82,7 @@ func (d *decoder) unpack(o *Op, node int) bool {
 		return false
 	}
 	if ok {
+		d.bounds(o, plain.From, plain.To)
 		have, limit, end, measured, base := d.have, d.limit, d.end, d.measured, d.base
 		d.cur, d.base, d.have, d.limit, d.measured = plain.From*8, plain.From, plain.To, plain.To, false
 		d.body(d.r.Nodes[node].Op+1, o.End)
@@ -162,14 +163,37 @@ func (e *encoder) pack(o *Op, from uint32, source int) {
 	e.out = append(e.out[:from], packed...)
 }
 
-// reread decodes a message that was laid out, so that its nodes refer to decompressed contents.
-func (p *Program) reread(r *Record) error {
+// again decodes a message that was laid out, so that its nodes refer to decompressed contents.
+func (p *Program) again(r *Record) error {
+	r.spare = append(r.spare[:0], r.Nodes...)
+	was := r.spare
 	p.Decode(r, r.own)
 	if r.Status() == OK && r.Used == len(r.own) {
+		if node, ok := r.unlike(was); ok {
+			return fmt.Errorf("the result has other values: %s depends on sizes or positions that are not those of the values", r.AppendPath(nil, p.Ops[node.Op].Field, -1, -1))
+		}
 		return nil
 	}
 	if len(r.Problems) > 0 {
 		return fmt.Errorf("the result cannot be decoded: %s", r.Problems[0].Message(r))
 	}
 	return errors.New("the result cannot be decoded")
+}
+
+// unlike returns the first node that is not as in the record, whose contents of compressed groups are not compared.
+func (r *Record) unlike(was []Node) (n Node, ok bool) {
+	i := 0
+	for _, n = range was {
+		if i >= len(r.Nodes) {
+			return n, true
+		}
+		is := r.Nodes[i]
+		if is.Op != n.Op || is.Kind != n.Kind || r.Program.Ops[n.Op].Made() == nil && (is.Off != n.Off || is.Len != n.Len) {
+			return n, true
+		}
+		if i++; is.Kind == NodeGroup && r.Program.Ops[n.Op].packing != schema.Unpacked {
+			i = int(is.After)
+		}
+	}
+	return n, i < len(r.Nodes) && len(was) > 0
 }

@@ -44,6 +44,9 @@ type Program struct {
 	padded   bool                // some block has padding
 	setFirst bool                // each register is set before it is used, so that they need not be cleared
 	packed   bool                // has compressed groups
+	reread   bool                // what Encode made is decoded again: it sets nodes, and proves that computed sizes and positions are right
+	gaps     bool                // see KeepsGaps
+	wholeReg uint16              // register of the size of the message, or noIndex
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number
@@ -128,6 +131,9 @@ type Op struct {
 	ended    uint16 // lists with Ending: the register that is not 0 after the last element, or noIndex
 	reg      uint16 // OpVar, OpLet, OpShown, OpText: the register that it sets, or noIndex
 	at       uint16 // OpGroup: register of the byte at which its contents begin, or noIndex
+	in       uint16 // OpGroup with at: register of the byte at which the bytes end in which its contents are, or noIndex: of the message
+	begin    uint16 // OpGroup with a size or compressed: the registers that it sets to the bytes at which its contents begin and end, or noIndex
+	stop     uint16
 	size     uint16 // OpGroup: register of its size in bytes, or noIndex
 	Present  uint16 // OpVariant: register of its selector, or noIndex
 	jump     uint16 // OpVariant: index into the jump tables, or noIndex
@@ -138,7 +144,11 @@ type Op struct {
 	clears   uint16         // OpVariant: the registers that it clears, an index into Program.cleared, or noIndex
 	null     bool           // text, bytes and lists: a count of -1 means null
 	packing  schema.Packing // OpGroup
-	expr     wire.Expr
+	expr     wire.Expr      // OpLet, OpShown, and OpText and OpBlob that are computed
+	window   bool           // OpGroup: its size is computed
+	lax      bool           // terminated text and bytes: see schema.Extent
+	keep     bool
+	with     bool
 }
 
 // Var returns the number of an OpVar or OpShown.

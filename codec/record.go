@@ -24,6 +24,9 @@ type Record struct {
 	placed  []placed
 	moved   []uint32 // by node before its move: its index after it
 	spare   []Node   // memory of Nodes before a move
+	voids   []Range  // while encoding: the bytes, not bits, that fill groups up
+	owned   []bool   // by byte, once contents are placed: it belongs to something
+	overlay []byte   // memory for contents that are placed
 	leaves  []Leaf
 	spans   []span
 	odd     []Problem

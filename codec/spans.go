@@ -146,6 +146,9 @@ func (r *Record) eachGap(spans []span, end uint32, yield func(Range) bool) {
 	from := uint32(0)
 	for i := -1; i < len(r.Packs); i++ {
 		to := end
+		if i >= 0 && r.Packs[i].Node == NoNode {
+			continue
+		}
 		if i >= 0 {
 			from, to = r.Packs[i].From*8, r.Packs[i].To*8
 		}

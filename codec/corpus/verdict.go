@@ -47,7 +47,7 @@ func (j *Judge) Of(rec *codec.Record) Verdict {
 	if !session { // values do not have the numbers of the session
 		same, why = j.encodes(rec)
 	}
-	if same && !session && rec.Size() == rec.Used {
+	if same && !session && rec.Size() == rec.Used && !rec.Program.KeepsGaps() {
 		j.odd = rec.AppendOddValues(j.odd[:0])
 	} else {
 		j.odd = rec.AppendWarnings(j.odd[:0])

@@ -11,13 +11,13 @@ import (
 // position is that number plus, minus or times a constant.
 func encodePlaced(p *codec.Program, made, in *codec.Record) error {
 	for range min(len(in.Nodes), 200) {
-		err := p.Encode(made, in)
+		err := p.EncodeClose(made, in)
 		var wrong *codec.PositionError
 		if !errors.As(err, &wrong) || !setPosition(p, in, wrong) {
 			return err
 		}
 	}
-	return p.Encode(made, in)
+	return p.EncodeClose(made, in)
 }
 
 // setPosition changes the number that the position of contents depends on. It reports whether it did.

@@ -61,6 +61,9 @@ func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	if v.regs = slices.Grow(v.regs[:0], p.Registers())[:p.Registers()]; len(v.regs) > 0 {
 		clear(v.regs)
 	}
+	if reg, ok := p.Whole(); ok {
+		v.regs[reg] = unknownEnd
+	}
 	switch s.toks[0].kind {
 	case tokObject:
 		v.body(0, uint16(len(p.Ops)), 0, 0)
@@ -110,7 +113,9 @@ type valuer struct {
 	high  uint64 // the upper bits of the number of schema.Long that was read last
 
 	regs    []uint64
-	depth   int            // of calls
+	depth   int // of calls
+	pos     position
+	limits  []uint64       // where the groups around end, see limit
 	pending []pendingKey   // members of choices without a name
 	used    map[int32]bool // the keys that an alternative has read
 }
@@ -406,7 +411,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 		switch o.Code {
 		case codec.OpWeave: // its lists follow
 		case codec.OpLet:
-			v.p.Eval(o, v.regs)
+			v.let(o)
 		default:
 			nodes++
 		}
@@ -416,9 +421,15 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			v.node(codec.Node{Off: at, Len: v.p.Blocks[o.Block].Bits, Op: pc, Kind: codec.NodeBlock})
 			v.block(o.Block, pi, base)
 			v.loads(&v.p.Blocks[o.Block], at, pi, base, obj)
-		case codec.OpText:
-			v.text16(o, pc, v.slots[base+int(v.plans.slots[pc])])
-		case codec.OpBlob:
+		case codec.OpText, codec.OpBlob:
+			if o.Made() != nil {
+				v.made(o, pc)
+				break
+			}
+			if o.Code == codec.OpText {
+				v.text16(o, pc, v.slots[base+int(v.plans.slots[pc])])
+				break
+			}
 			v.blob(o, pc, v.slots[base+int(v.plans.slots[pc])])
 		case codec.OpList:
 			v.list(o, pc, v.slots[base+int(v.plans.slots[pc])])
@@ -435,7 +446,8 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 		case codec.OpVar:
 			v.varint(o, pc, pi, base, obj)
 		case codec.OpShown: // whatever value is given
-			v.node(codec.Node{Raw: v.p.Show(o, v.regs), Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
+			vals := v.values()
+			v.node(codec.Node{Raw: v.p.Show(o, &vals), Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
 		case codec.OpAlign:
 			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeAlign})
 		case codec.OpGroup, codec.OpCall:
@@ -562,16 +574,35 @@ func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
 	}
 	n := 0
 	if tok >= 0 && v.toks[tok].kind != tokNull {
-		n = v.appendChars(o.Field, tok, t.Charset, t.Size == schema.Terminated, t.End)
+		n = v.appendChars(o.Field, tok, t.Charset, t.Size == schema.Terminated && !t.With, t.End)
 	}
 	v.units(o, tok, uint64(n), "characters")
+	v.run(o, pc, tok, off, uint64(n), codec.NodeText)
+}
+
+// run adds the node of n units of a text or of bytes, which begin at a bit.
+func (v *valuer) run(o *codec.Op, pc uint16, tok int32, off uint32, n uint64, kind codec.NodeKind) {
+	size := uint32(n) * uint32(o.Unit)
 	if reg, ok := o.Register(); ok {
-		v.regs[reg] = uint64(off/8)<<32 | uint64(n)*uint64(o.Unit)
+		v.regs[reg] = uint64(off/8)<<32 | uint64(size)
 	}
 	if o.Size == schema.Terminated {
-		v.ends += int(o.Unit)
+		if v.given(tok) && (o.With() || kind == codec.NodeBlob) {
+			v.endsRight(o, tok, int(off/8))
+		}
+		switch {
+		case o.Keep() || o.With():
+		case !o.Lax():
+			v.ends += int(o.Unit)
+		case v.here()+uint64(size) < v.limit(): // its end is among its bytes, as it may be missing
+			v.data = append(v.data, o.End0)
+			if size++; o.Unit == 2 {
+				v.data = append(v.data, 0)
+				size++
+			}
+		}
 	}
-	v.node(codec.Node{Raw: uint64(n), Off: off, Len: uint32(n) * uint32(o.Unit) * 8, Op: pc, Kind: codec.NodeText})
+	v.node(codec.Node{Raw: n, Off: off, Len: size * 8, Op: pc, Kind: kind})
 }
 
 // units checks a number of units.
@@ -662,7 +693,7 @@ func (v *valuer) blob(o *codec.Op, pc uint16, tok int32) {
 		n = max(0, v.appendBytes(o.Field, tok))
 	}
 	v.units(o, tok, uint64(n), "bytes")
-	v.node(codec.Node{Raw: uint64(n), Off: off, Len: uint32(n) * 8, Op: pc, Kind: codec.NodeBlob})
+	v.run(o, pc, tok, off, uint64(n), codec.NodeBlob)
 }
 
 // appendBytes appends bytes written in hex. It returns their number, or -1 after an error.
@@ -722,6 +753,9 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 		v.failAt(tok, o.Field, "", "no-end", "there are no elements, but the last one has to meet the condition that ends the list")
 	}
 	v.units(o, tok, n, "elements")
+	if o.Size == schema.Until && v.p.Rereads() {
+		v.move(v.here() + 1)
+	}
 	x := &v.r.Nodes[list]
 	x.Raw, x.Len, x.After = n, uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
 }

@@ -247,11 +247,13 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 	if reg, ok := o.Position(); ok {
 		at = v.regs[reg]
 	}
+	w := v.openWindow(o, tok)
 	g := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeGroup})
 	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, v.p.Ops[body].Field, tok)
 	n := &v.r.Nodes[g]
 	n.Len, n.After = uint32(len(v.data))*8-n.Off, uint32(len(v.r.Nodes))
 	n.Raw = at
+	v.closeWindow(o, w, g, tok)
 }
 
 // contents builds a body from the value of its only field, if it is bare, or from an object.
@@ -295,6 +297,9 @@ func (v *valuer) choice(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]
 	n := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVariant, Raw: math.MaxUint64})
 	c, which, ok := v.p.Selected(pc, v.regs, v.data)
+	if v.p.Unsure(pc) {
+		c, which, ok = v.byPresence(pc, s, tok, obj, base)
+	}
 	v.p.Clear(pc, v.regs)
 	if ok {
 		v.r.Nodes[n].Raw = which
@@ -321,6 +326,24 @@ func (v *valuer) choice(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	}
 	x := &v.r.Nodes[n]
 	x.Len, x.After = uint32(len(v.data))*8-x.Off, uint32(len(v.r.Nodes))
+}
+
+// byPresence returns the alternative of a choice that depends on where bytes end that are being built: one with fields if there are values for
+// them, and one without otherwise.
+func (v *valuer) byPresence(pc uint16, s *step, tok, obj int32, base int) (c uint16, which uint64, ok bool) {
+	given := v.given(tok)
+	if s.anon {
+		if s.in != noIndex {
+			obj = v.slots[base+int(s.in)]
+		}
+		given = obj >= 0 && v.toks[obj].kind == tokObject && v.hasMember(pc, obj)
+	}
+	for c = pc + 1; c < v.p.Ops[pc].End; c, which = v.p.Ops[c].End, which+1 {
+		if given == (len(v.plans.bodies[v.p.Ops[c].Body].steps) > 0) {
+			return c, which, true
+		}
+	}
+	return 0, 0, false
 }
 
 // members builds an alternative whose fields are members of an enclosing object.

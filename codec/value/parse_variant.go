@@ -37,7 +37,7 @@ func (v *valuer) variant(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		if co.When.Reg == noIndex && !v.hasAll(pi, co.Body, obj) {
 			continue
 		}
-		data, ends, blank, errs := len(v.data), v.ends, v.blank, len(v.errs)
+		data, ends, blank, errs, pos := len(v.data), v.ends, v.blank, len(v.errs), position{v.here(), len(v.r.Nodes)}
 		inner := v.open(co.Body)
 		if obj >= 0 {
 			v.fillKnown(co.Body, inner, obj)
@@ -45,7 +45,7 @@ func (v *valuer) variant(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		v.build(c+1, co.End, co.Body, inner, obj)
 		v.slots = v.slots[:inner]
 		if co.When.Reg == noIndex && len(v.path) == 0 && len(v.errs) == errs && !co.When.Fits(uint32(len(v.data)+v.ends)) {
-			v.r.Nodes, v.data, v.ends, v.blank = v.r.Nodes[:n+1], v.data[:data], ends, blank // another one may match
+			v.r.Nodes, v.data, v.ends, v.blank, v.pos = v.r.Nodes[:n+1], v.data[:data], ends, blank, pos // another one may match
 			continue
 		}
 		v.r.Nodes[n].Raw, chosen = k, co.Body

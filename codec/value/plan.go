@@ -153,7 +153,11 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 		return 0
 	case wire.Align:
 	case wire.Var, wire.Computed:
-		if p.Items[0].Kind == schema.Value {
+		if len(p.Items) == 0 {
+			st := &plan.steps[c.step[p.Field]]
+			st.kind, st.node, st.op = stepContent, node, pc
+			c.slots[pc] = c.step[p.Field]
+		} else if p.Items[0].Kind == schema.Value {
 			st := &plan.steps[c.step[p.Field]]
 			st.kind, st.node, st.op = stepVar, node, pc
 			c.slots[pc] = c.step[p.Field]

@@ -7,6 +7,7 @@ type Expr struct {
 	Int   int64   // Literal
 	Float float64 // FloatLiteral
 	Text  string  // TextLiteral: characters in UTF-8, or bytes
+	Bytes bool    // TextLiteral: it is bytes, of which some operations count each
 	Field *Field  // Ref: a number, a text or bytes; a list for its number of elements. Begin and End: a group with a size, or nil. Index: a list
 	Part  string  // Ref: the part of a Bitfield
 	Set   Charset // Characters
@@ -119,17 +120,27 @@ func (o ExprOp) Operands() int { return exprOps[o].args }
 // RefTo returns the expression for the value of a field.
 func RefTo(f *Field) *Expr { return &Expr{Op: Ref, Field: f} }
 
-// Fields calls yield with each field that the expression refers to.
+// Uses calls yield with each operation of the expression, the outer ones first.
+func (e *Expr) Uses(yield func(*Expr)) {
+	if e == nil {
+		return
+	}
+	yield(e)
+	for _, a := range e.Args {
+		a.Uses(yield)
+	}
+}
+
+// Fields calls yield with each field whose value the expression refers to.
 func (e *Expr) Fields(yield func(*Field)) {
 	if e == nil {
 		return
 	}
-	if e.Op == Ref {
-		yield(e.Field)
-	}
-	for _, a := range e.Args {
-		a.Fields(yield)
-	}
+	e.Uses(func(x *Expr) {
+		if x.Op == Ref {
+			yield(x.Field)
+		}
+	})
 }
 
 // Size returns the number of nodes.
@@ -145,9 +156,14 @@ func (e *Expr) Size() int {
 // finds it; nil if there is none.
 func (e *Expr) Solvable() *Field {
 	var f *Field
-	n := 0
-	e.Fields(func(of *Field) { f, n = of, n+1 })
-	if n != 1 || !e.solvable() {
+	n, plain := 0, true
+	e.Uses(func(x *Expr) {
+		if x.Op == Ref {
+			f, n = x.Field, n+1
+		}
+		plain = plain && x.Op <= If && x.Kind() == IntExpr
+	})
+	if n != 1 || !plain || !e.solvable() {
 		return nil
 	}
 	return f

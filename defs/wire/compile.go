@@ -16,7 +16,7 @@ func Compile(m *schema.Message) (out *Message, err error) { return CompileApart(
 // CompileApart is like Compile, but groups of the structs in apart are parts of their own, for descriptions that refer to a struct in place
 // of repeating it: see Outline. A struct that is apart is a message by itself: its items refer to its own fields only.
 func CompileApart(m *schema.Message, apart map[*schema.Struct]bool) (out *Message, err error) {
-	c := &compiler{m: &Message{Schema: m, apart: apart}}
+	c := &compiler{m: &Message{Schema: m, apart: apart, Whole: None}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -55,7 +55,7 @@ type compiler struct {
 	m      *Message
 	index  map[*schema.Field]int   // indexes of the fields of the current body and of its groups
 	regs   []regs                  // by field
-	chosen map[*schema.Field]bool  // numbers and texts that choose alternatives, or are in expressions
+	chosen map[*schema.Field]bool  // numbers and texts that choose alternatives, or are in expressions, and groups and lists around which they look
 	own    map[*schema.Struct]int  // structs of groups that may contain themselves: the field of the last use
 	alts   map[int][]int           // by field of a choice: the first field of each alternative, and the end
 	seen   map[*schema.Struct]bool // inner structs, for Message.source
@@ -69,7 +69,7 @@ type compiler struct {
 }
 
 // regs are the registers of a field.
-type regs struct{ count, offset, value, bytes, present int32 }
+type regs struct{ count, offset, value, bytes, present, begin, end int32 }
 
 // parentKind is the kind of the parent of a field.
 type parentKind uint8
@@ -103,7 +103,7 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 		}
 		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: name, Last: None, Parent: parent, InList: in == inList, Again: None})
 		c.repeats = c.repeats || f.Same != nil
-		c.regs = append(c.regs, regs{None, None, None, None, None})
+		c.regs = append(c.regs, regs{None, None, None, None, None, None, None})
 		if first {
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
@@ -112,6 +112,10 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 			c.expr(t.Expr)
 		case *schema.Group:
 			c.expr(t.At)
+			c.expr(t.Size)
+			if t.In != nil {
+				c.choose(t.In)
+			}
 			in := inGroup
 			if t.Array {
 				in = inArray
@@ -135,8 +139,10 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 			c.addFields(t.Elem, i, inList, depth+1)
 		case *schema.Text:
 			c.expr(t.Expr)
+			c.expr(t.Value)
 		case *schema.Blob:
 			c.expr(t.Expr)
+			c.expr(t.Value)
 		case *schema.Choice:
 			c.expr(t.On)
 			if len(t.Cases) > MaxCases {
@@ -182,7 +188,11 @@ func (c *compiler) expr(e *schema.Expr) {
 	if e.Size() > schema.MaxExpr {
 		fail("an expression of more than %d operations", schema.MaxExpr)
 	}
-	e.Fields(c.choose)
+	e.Uses(func(x *schema.Expr) {
+		if x.Field != nil {
+			c.choose(x.Field)
+		}
+	})
 }
 
 // children yields the direct children of a field; None yields the top-level fields.
@@ -378,7 +388,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 
 // newPart returns a part without registers.
 func newPart(k Kind, field int) Part {
-	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None, At: None}
+	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None, At: None, In: None, Begin: None, Stop: None}
 }
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
@@ -583,7 +593,11 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 		c.choice(sc, fi, t, depth)
 	case *schema.Text, *schema.Blob, *schema.List:
 		ext, _ := ExtentOf(t)
-		if unit := unitOf(t); ext.Size == schema.Fixed && unit > 0 {
+		if v := valueOf(t); v != nil {
+			c.computedText(sc, fi, v)
+			return
+		}
+		if unit := unitOf(t); ext.Size == schema.Fixed && unit > 0 && !c.chosen[f] {
 			c.fixed(sc, fi, ext.N, unit)
 			return
 		}
@@ -662,6 +676,17 @@ func unitOf(t schema.Type) int {
 	return 0
 }
 
+// valueOf returns the expression of a text or of bytes that are computed, or nil.
+func valueOf(t schema.Type) *schema.Expr {
+	switch t := t.(type) {
+	case *schema.Text:
+		return t.Value
+	case *schema.Blob:
+		return t.Value
+	}
+	return nil
+}
+
 func (c *compiler) unresolved(limits ...*schema.Limit) {
 	for _, l := range limits {
 		if l != nil && l.Const != "" && !slices.Contains(c.m.Unresolved, l.Const) {
@@ -691,15 +716,9 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	}
 	switch t := f.Type.(type) {
 	case *schema.Text:
-		if c.chosen[f] {
-			if c.regs[fi].value == None {
-				c.regs[fi].value = int32(c.addReg(schema.Value, fi, Place{}))
-				c.m.Regs[c.regs[fi].value].Type = f.Type
-			}
-			p.Reg = int(c.regs[fi].value)
-		}
+		p.Reg = c.textReg(fi)
 	case *schema.Blob:
-		p.Kind = Blob
+		p.Kind, p.Reg = Blob, c.textReg(fi)
 	case *schema.List:
 		p.Kind, p.List = List, t
 		c.list(&p, depth)
@@ -710,6 +729,16 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	p.Size, unit = contentSize(&p)
 	c.m.Fields[fi].Unit = unit.Min
 	c.addPart(sc, p)
+}
+
+// textReg returns the register of a text or of bytes that alternatives or expressions depend on, or None.
+func (c *compiler) textReg(fi int) int {
+	f := c.m.Fields[fi].Schema
+	if c.chosen[f] && c.regs[fi].value == None {
+		c.regs[fi].value = int32(c.addReg(schema.Value, fi, Place{}))
+		c.m.Regs[c.regs[fi].value].Type = f.Type
+	}
+	return int(c.regs[fi].value)
 }
 
 func (c *compiler) list(p *Part, depth int) {
@@ -827,16 +856,37 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 		return
 	}
 	p := newPart(Group, fi)
+	name := c.m.Fields[fi].Schema.Name
 	if t.Sized {
-		if p.Bytes = int(c.regs[fi].bytes); p.Bytes == None {
-			fail("group %q has no preceding size", c.m.Fields[fi].Schema.Name)
+		switch p.Bytes = int(c.regs[fi].bytes); {
+		case t.Size != nil && (p.Bytes != None || t.Null):
+			fail("group %q has two sizes, or may be null", name)
+		case t.Size != nil:
+			p.Bytes = c.let(sc, t.Size)
+		case p.Bytes == None:
+			fail("group %q has no preceding size", name)
 		}
+	} else if t.Size != nil {
+		fail("group %q has no size, but an expression for it", name)
 	}
 	if t.At != nil {
-		if t.Own || t.Sized || t.Null || t.Packed != schema.Unpacked || c.packed > 0 || c.weaves > 0 {
-			fail("group %q has a position, and contains itself, has a size, is compressed or is in compressed contents or in an interleaved list", c.m.Fields[fi].Schema.Name)
+		if t.Own || t.Sized && t.Size == nil || t.Null || c.weaves > 0 {
+			fail("group %q has a position, and contains itself, has a size before it or is in an interleaved list", name)
+		}
+		if t.In == nil && c.packed > 0 {
+			fail("group %q has a position in the message, and is in compressed contents", name)
 		}
 		p.At = c.let(sc, t.At)
+		if t.In != nil {
+			if p.In = int(c.regs[c.fieldOf(t.In)].end); p.In == None {
+				fail("group %q has a position in %q, which has no size or is not earlier", name, t.In.Name)
+			}
+		}
+	}
+	if f := c.m.Fields[fi].Schema; (t.Sized || t.Packed != schema.Unpacked) && c.chosen[f] {
+		c.regs[fi].begin = int32(c.addReg(schema.Value, fi, Place{Bits: 64}))
+		c.regs[fi].end = int32(c.addReg(schema.Value, fi, Place{Bits: 64}))
+		p.Begin, p.Stop = int(c.regs[fi].begin), int(c.regs[fi].end)
 	}
 	if t.Packed != schema.Unpacked {
 		c.packed++
@@ -846,7 +896,10 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 		body := c.body(t.Struct, fi, depth+1, false)
 		p.Body = &body
 	})
-	if p.Size = p.Body.Size; t.Sized || t.Packed != schema.Unpacked {
+	switch p.Size = p.Body.Size; {
+	case t.Size != nil && t.Size.Op == schema.Literal && t.Size.Int >= 0 && t.Size.Int <= MaxBlock/8:
+		p.Size = exactly(t.Size.Int * 8)
+	case t.Sized || t.Packed != schema.Unpacked:
 		p.Size = Size{Max: NoLimit} // the contents may end early, or leave bytes over
 	}
 	if t.At != nil {
@@ -915,10 +968,9 @@ func (c *compiler) selector(sc *scope, fi int, t *schema.Choice) (reg int, text 
 		if reg = int(c.regs[f].value); reg == None {
 			fail("choice %q depends on %q, which is not an earlier number or text", name, t.On.Field.Name)
 		}
-		_, text = t.On.Field.Type.(*schema.Text)
-		return reg, text
+		return reg, t.On.Kind() == schema.TextExpr
 	}
-	return c.let(sc, t.On), false
+	return c.let(sc, t.On), t.On.Kind() == schema.TextExpr
 }
 
 // let adds the computation of an expression, and returns its register.
@@ -930,6 +982,9 @@ func (c *compiler) let(sc *scope, e *schema.Expr) (reg int) {
 	p := newPart(Let, None)
 	var x Expr
 	c.steps(&x, e)
+	if x.Kind() == schema.FloatExpr {
+		fail("a size, a position or a condition that is a float")
+	}
 	p.Reg = c.addReg(schema.Value, None, Place{Bits: 64})
 	p.Expr, c.m.Regs[p.Reg].Expr = &x, &x
 	c.addPart(sc, p)
@@ -938,13 +993,19 @@ func (c *compiler) let(sc *scope, e *schema.Expr) (reg int) {
 
 // computed adds a number that is computed and shown.
 func (c *compiler) computed(sc *scope, fi int, t *schema.Number) {
-	if t.Kind == schema.Float || t.Scale != 0 || t.Add != 0 || t.Absent || t.Var != schema.Sized || t.Min != nil || t.Max != nil {
-		fail("number %q is computed, and not a plain integer", c.m.Fields[fi].Schema.Name)
+	if t.Kind == schema.Float && t.Bits != 64 || t.Scale != 0 || t.Add != 0 || t.Absent || t.Var != schema.Sized || t.Min != nil || t.Max != nil {
+		fail("number %q is computed, and not a plain integer or a float of 64 bits", c.m.Fields[fi].Schema.Name)
 	}
 	c.flush(sc)
 	p := newPart(Computed, fi)
 	p.Expr = &Expr{}
 	c.steps(p.Expr, t.Expr)
+	switch kind := p.Expr.Kind(); {
+	case kind == schema.TextExpr, kind == schema.FloatExpr && t.Kind != schema.Float:
+		fail("number %q is computed from a text or a float", c.m.Fields[fi].Schema.Name)
+	case kind == schema.IntExpr && t.Kind == schema.Float:
+		fail("float %q is computed from an integer", c.m.Fields[fi].Schema.Name)
+	}
 	if p.Reg = int(c.regs[fi].value); p.Reg == None {
 		p.Reg = c.addReg(schema.Value, fi, Place{Bits: t.Bits})
 		c.regs[fi].value, c.m.Regs[p.Reg].Type = int32(p.Reg), t
@@ -953,43 +1014,143 @@ func (c *compiler) computed(sc *scope, fi int, t *schema.Number) {
 	c.addPart(sc, p)
 }
 
+// computedText adds a text or bytes that are computed and shown.
+func (c *compiler) computedText(sc *scope, fi int, value *schema.Expr) {
+	f := c.m.Fields[fi].Schema
+	if t, ok := f.Type.(*schema.Text); ok && t.Charset != schema.UTF8 {
+		fail("text %q is computed, and not in UTF-8", f.Name)
+	}
+	c.flush(sc)
+	p := newPart(Computed, fi)
+	p.Expr, p.Unit, p.Reg = &Expr{}, 1, c.textReg(fi)
+	if c.steps(p.Expr, value); p.Expr.Kind() != schema.TextExpr {
+		fail("text %q is computed from a number", f.Name)
+	}
+	c.addPart(sc, p)
+}
+
 // steps appends an expression in postfix order.
 func (c *compiler) steps(out *Expr, e *schema.Expr) {
 	if len(e.Args) != e.Op.Operands() {
 		fail("an operation with %d operands", len(e.Args))
 	}
-	for _, a := range e.Args {
+	kinds := [3]schema.ExprKind{}
+	isBytes := e.Bytes
+	for i, a := range e.Args {
 		c.steps(out, a)
+		kinds[i] = out.Kind()
+		isBytes = isBytes || kinds[i] == schema.TextExpr && (*out)[len(*out)-1].Bytes
 	}
-	s := Step{Op: e.Op, Int: e.Int, Reg: None, Field: None}
-	if e.Op == schema.Ref {
-		s.Field = c.fieldOf(e.Field)
-		if _, list := e.Field.Type.(*schema.List); list && c.regs[s.Field].count != None {
-			s.Reg = int(c.regs[s.Field].count)
-			*out = append(*out, s)
-			return
-		}
-		if s.Reg = int(c.regs[s.Field].value); s.Reg == None {
-			fail("an expression depends on %q, which is not an earlier number", e.Field.Name)
-		}
-		switch t := e.Field.Type.(type) {
-		case *schema.Number:
-			if t.Kind == schema.Float || t.Scale != 0 {
-				fail("an expression depends on %q, which is not an integer", e.Field.Name)
-			}
-			if s.Add = t.Add; t.Kind == schema.Signed {
-				s.Bits = t.Bits
-			}
-			s.Truth = t.Kind == schema.Bool
-		case *schema.Bitfield:
-			if e.Part != "" && e.Part != t.All {
-				if s.Part = t.Forms[len(t.Forms)-1].Part(e.Part); s.Part == nil {
-					fail("%q has no part %q", e.Field.Name, e.Part)
-				}
-			}
-		default:
-			fail("an expression depends on %q, which is not a number", e.Field.Name)
-		}
+	s := Step{Op: e.Op, Int: e.Int, Float: e.Float, Text: []byte(e.Text), Set: e.Set, Reg: None, Field: None, Bytes: isBytes && e.Op != schema.Characters}
+	switch s.Op {
+	case schema.Ref:
+		c.ref(&s, e)
+	case schema.Begin, schema.End, schema.Index:
+		c.around(&s, e.Field)
+	default:
+		s.operands(kinds)
 	}
 	*out = append(*out, s)
+}
+
+// operands sets the kinds of an operation.
+func (s *Step) operands(kinds [3]schema.ExprKind) {
+	a, b, of := kinds[0], kinds[1], schema.IntExpr
+	text := schema.TextExpr
+	valid := true
+	switch s.Op {
+	case schema.FloatLiteral:
+		s.Kind = schema.FloatExpr
+	case schema.TextLiteral:
+		s.Kind = text
+	case schema.Neg:
+		of, s.Kind, valid = a, a, a != text
+	case schema.Add:
+		of = max(a, b)
+		s.Kind, valid = of, (a == text) == (b == text)
+	case schema.Sub, schema.Mul, schema.Div, schema.Mod:
+		of = max(a, b)
+		s.Kind, valid = of, of != text
+	case schema.Equal, schema.NotEqual, schema.Less, schema.LessEqual, schema.Greater, schema.GreaterEqual:
+		of = max(a, b)
+		valid = (a == text) == (b == text)
+	case schema.If:
+		of = max(b, kinds[2])
+		s.Kind, valid = of, a == schema.IntExpr && (b == text) == (kinds[2] == text)
+	case schema.LengthOf, schema.Reverse, schema.Characters:
+		if of, valid = text, a == text; s.Op != schema.LengthOf {
+			s.Kind = text
+		}
+	case schema.ToInt:
+		of, valid = a, b == schema.IntExpr
+	case schema.ToText:
+		s.Kind, valid = text, a == schema.IntExpr
+	case schema.Slice:
+		of, s.Kind, valid = text, text, a == text && b == schema.IntExpr && kinds[2] == schema.IntExpr
+	case schema.ByteAt:
+		of, valid = text, a == text && b == schema.IntExpr
+	default:
+		valid = max(a, b, kinds[2]) == schema.IntExpr
+	}
+	if s.Of = of; !valid {
+		fail("an expression has operands of kinds that %q does not have", s.Op.Name())
+	}
+}
+
+// ref sets the operand that is the value of a field.
+func (c *compiler) ref(s *Step, e *schema.Expr) {
+	s.Field = c.fieldOf(e.Field)
+	if _, list := e.Field.Type.(*schema.List); list && c.regs[s.Field].count != None {
+		s.Reg = int(c.regs[s.Field].count)
+		return
+	}
+	if s.Reg = int(c.regs[s.Field].value); s.Reg == None {
+		fail("an expression depends on %q, which is not an earlier number, text or bytes", e.Field.Name)
+	}
+	switch t := e.Field.Type.(type) {
+	case *schema.Number:
+		switch {
+		case t.Kind == schema.Float || t.Scale != 0:
+			s.Kind, s.Num = schema.FloatExpr, t
+		case t.Kind == schema.Signed:
+			s.Bits = t.Bits
+		}
+		s.Add, s.Truth = t.Add, t.Kind == schema.Bool
+	case *schema.Bitfield:
+		if e.Part != "" && e.Part != t.All {
+			if s.Part = t.Forms[len(t.Forms)-1].Part(e.Part); s.Part == nil {
+				fail("%q has no part %q", e.Field.Name, e.Part)
+			}
+		}
+	case *schema.Text:
+		s.Kind, s.Set = schema.TextExpr, t.Charset
+	case *schema.Blob:
+		s.Kind, s.Bytes = schema.TextExpr, true
+	default:
+		fail("an expression depends on %q, which is not a number", e.Field.Name)
+	}
+}
+
+// around sets the operand that is about the bytes of a group with a size, or about the message.
+func (c *compiler) around(s *Step, f *schema.Field) {
+	switch {
+	case s.Op == schema.Index:
+		fail("an expression with the number of an element")
+	case f == nil && s.Op == schema.End:
+		if c.m.Whole == None {
+			c.m.Whole = c.addReg(schema.Value, None, Place{Bits: 64})
+		}
+		s.Reg = c.m.Whole
+		return
+	case f == nil:
+		s.Op = schema.Literal
+		return
+	}
+	s.Field = c.fieldOf(f)
+	if s.Reg = int(c.regs[s.Field].begin); s.Op == schema.End {
+		s.Reg = int(c.regs[s.Field].end)
+	}
+	if s.Reg == None {
+		fail("an expression depends on where %q begins or ends, which has no size or is not earlier", f.Name)
+	}
 }

@@ -24,6 +24,9 @@ const (
 	SizedGroups                // groups with a size in bytes
 	Recursion                  // groups that contain themselves
 	Compression                // groups that are compressed
+	Windows                    // groups with a computed size, and positions and ends in groups
+	Texts                      // expressions over texts, bytes and floats
+	LooseEnds                  // bytes up to a certain one, and texts that the end of the message ends, too, or whose end belongs to them or to what follows
 
 	Features // the number of features
 )
@@ -35,7 +38,7 @@ func (f Feature) String() string {
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
 		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
 		"numbers that are computed and not sent", "contents at a computed position", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
-		"compressed contents",
+		"compressed contents", "groups with a computed size, and positions in groups", "expressions with texts, bytes or floats", "texts and bytes with other ends than a zero that follows",
 	}[f]
 }
 
@@ -85,8 +88,10 @@ func (u *users) parts(parts []Part) {
 		switch p.Kind {
 		case Let:
 			u.use(Formulas, None)
+			u.expr(*p.Expr, None)
 		case Computed:
 			u.use(Unsent, p.Field)
+			u.expr(*p.Expr, p.Field)
 		case Choice:
 			if p.Field != None {
 				u.use(Choices, p.Field)
@@ -97,10 +102,14 @@ func (u *users) parts(parts []Part) {
 				u.use(Compression, p.Field)
 			case p.Bytes != None:
 				u.use(SizedGroups, p.Field)
-			case p.At != None:
-				u.use(Positions, p.Field)
-			default:
+			case p.At == None:
 				u.use(Recursion, p.Field)
+			}
+			if p.At != None {
+				u.use(Positions, p.Field)
+			}
+			if p.In != None || p.Begin != None || p.Bytes != None && u.m.Regs[p.Bytes].Expr != nil {
+				u.use(Windows, p.Field)
 			}
 			u.parts(p.Body.Parts)
 		case Call:
@@ -116,7 +125,21 @@ func (u *users) parts(parts []Part) {
 	}
 }
 
+func (u *users) expr(x Expr, field int) {
+	for i := range x {
+		switch s := &x[i]; {
+		case s.Op == schema.Begin, s.Op == schema.End, s.Op == schema.Cursor:
+			u.use(Windows, field)
+		case s.Kind != schema.IntExpr || s.Of != schema.IntExpr:
+			u.use(Texts, field)
+		}
+	}
+}
+
 func (u *users) extent(p *Part) {
+	if e := p.Extent; e.Lax || e.Keep || e.With || e.Size == schema.Terminated && p.Kind == Blob {
+		u.use(LooseEnds, p.Field)
+	}
 	if p.Extent.Null {
 		u.use(Absence, p.Field)
 	}

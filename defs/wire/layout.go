@@ -13,11 +13,11 @@ type Row struct {
 	Field int // None for items without a field
 	Kind  schema.ItemKind
 	List  int // the list that it is an element of, or None
-	Depth int // number of enclosing lists and compressed groups
+	Depth int // number of enclosing lists, compressed groups and groups with a computed size
 	At    At
 	Size
 	Item *Item // nil for contents
-	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; a Computed number, which has an Item, too; nil for an item
+	Part *Part // contents: text, bytes or a list, followed by the rows of the element; a Call, whose rows are those of another field; a Computed value, which has an Item, too, if it is a number; nil for an item
 
 	Optional bool  // the message may end before it
 	Woven    bool  // its elements are interleaved with those of the adjacent lists
@@ -141,7 +141,9 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 			l.rows = append(l.rows, row)
 		case Computed:
 			row = row.of(p, at)
-			row.Item = &p.Items[0]
+			if len(p.Items) > 0 {
+				row.Item = &p.Items[0]
+			}
 			l.rows = append(l.rows, row)
 			continue
 		case Align:
@@ -159,11 +161,13 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 				l.rows = append(l.rows, row)
 				break
 			}
-			if l.m.Packing(p) != schema.Unpacked {
+			packed := l.m.Packing(p) != schema.Unpacked
+			if packed || p.Bytes != None && l.m.Regs[p.Bytes].Expr != nil {
 				l.rows = append(l.rows, row.of(p, from))
 				row.Depth++
-				l.parts(p.Body.Parts, At{Packed: true}, row)
-				break
+			}
+			if packed {
+				from = At{Packed: true}
 			}
 			l.parts(p.Body.Parts, from, row)
 		case Let:
@@ -464,6 +468,8 @@ func (m *Message) extentNote(p *Part) string {
 		return "compressed with " + m.Packing(p).String()
 	case p.Kind == Computed:
 		return "computed: " + m.ExprText(*p.Expr)
+	case p.Kind == Group && p.Bytes != None && m.Regs[p.Bytes].Expr != nil:
+		return "bytes: " + m.ExprText(*m.Regs[p.Bytes].Expr)
 	case p.Kind == Call:
 		return "as " + m.Label(m.Fields[p.Field].Again) + " again"
 	case e.Size == schema.Computed:
@@ -481,8 +487,32 @@ func (m *Message) extentNote(p *Part) string {
 		return "each element starts with whether another one follows"
 	case e.Size == schema.Ending:
 		return "until " + m.ExprText(*m.Regs[p.Ended].Expr)
+	case e.Size == schema.Terminated:
+		return m.endNote(p)
 	}
 	return ""
+}
+
+// endNote describes the end of a text or of bytes, where it is not a zero that follows.
+func (m *Message) endNote(p *Part) string {
+	e, text := p.Extent, ""
+	if e.End != 0 || p.Kind == Blob {
+		text = "up to a byte of " + strconv.Itoa(int(e.End))
+	}
+	var more []string
+	if e.With {
+		more = append(more, "which belongs to the value")
+	}
+	if e.Keep {
+		more = append(more, "which belongs to what follows")
+	}
+	if e.Lax {
+		more = append(more, "or to the end")
+	}
+	if text == "" && more != nil {
+		text = "up to a zero"
+	}
+	return strings.Join(append([]string{text}, more...), ", ")
 }
 
 // itemNote describes the numbers that mean that there is no value, and constants that are added.
@@ -590,6 +620,18 @@ func (m *Message) ExprText(x Expr) string {
 		switch s.Op {
 		case schema.Literal:
 			text = strconv.FormatInt(s.Int, 10)
+		case schema.FloatLiteral:
+			text = strconv.FormatFloat(s.Float, 'g', -1, 64)
+		case schema.TextLiteral:
+			text = strconv.Quote(cut(string(s.Text)))
+		case schema.Cursor:
+			text = "position"
+		case schema.Begin, schema.End:
+			if text = s.Op.Name() + " of the message"; s.Field != None {
+				text = s.Op.Name() + " of " + m.Label(s.Field)
+			}
+		case schema.LengthOf, schema.ToInt, schema.ToText, schema.Slice, schema.Reverse, schema.ByteAt, schema.Characters:
+			text = s.Op.Name() + "(" + strings.Join(take(s.Op.Operands()), ", ") + ")"
 		case schema.Ref:
 			if text = m.Label(s.Field); s.Part != nil {
 				text += "." + cut(s.Part.Name)

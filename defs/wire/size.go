@@ -100,6 +100,9 @@ func contentSize(p *Part) (s, unit Size) {
 	case schema.Fixed:
 		return unit.times(uint64(p.Extent.N), uint64(p.Extent.N)), unit
 	case schema.Terminated:
+		if p.Extent.Lax || p.Extent.Keep {
+			return Size{Max: NoLimit}, unit
+		}
 		return Size{unit.Min, NoLimit}, unit
 	case schema.Until:
 		return Size{exactly(8).Min, NoLimit}, unit

@@ -1,6 +1,10 @@
 package wire
 
-import "wirebench/defs/schema"
+import (
+	"slices"
+
+	"wirebench/defs/schema"
+)
 
 // Limits of a definition. Compile enforces them, so that indexes fit and nesting cannot exhaust the stack.
 const (
@@ -28,6 +32,7 @@ type Message struct {
 	Length, Code, Counter, Check Place // numbers of the frame's header, in the first block
 	Sum                          schema.Checksum
 	CodeVar                      bool // the code has a variable size, and is the first part, or the one after a block
+	Whole                        int  // register of the size of the message in bytes, None if nothing depends on it
 	Tail                         int  // bytes of the last part of Body, which stands at the end of the frame: the parts before it end there. 0: none
 
 	source int // see Source
@@ -69,7 +74,7 @@ const (
 	Group                // a group with a body of its own
 	Call                 // the contents of an enclosing group, again
 	Let                  // no bits: sets a register to the value of an expression
-	Computed             // no bits: a number that is computed, and shown
+	Computed             // no bits: a number, a text or bytes that are computed, and shown
 	Align                // padding up to a multiple of Unit bytes from the start of the message
 )
 
@@ -79,7 +84,7 @@ type Part struct {
 	Optional int // 1-based number of the optional item that it belongs to: the message may end before it; 0: always present
 	Size
 
-	Items []Item // Block; Var and Computed: its number
+	Items []Item // Block; Var, and Computed with a number: it
 
 	Field         int           // Text, Blob, List, Var, Computed, Group, Call, and a Choice that is a field
 	Extent        schema.Extent // number of units
@@ -100,6 +105,9 @@ type Part struct {
 	Expr    *Expr // Let, Computed
 	Bytes   int   // Group: register of its size in bytes, or None
 	At      int   // Group: register of the byte at which its contents begin, or None: they begin where it is
+	In      int   // Group with At: register of the byte at which the bytes end in which its contents are, or None: the end of the message
+	Begin   int   // Group with Bytes: the register that it sets to the byte at which its contents begin, or None
+	Stop    int   // likewise, to the byte at which they end
 	Body    *Body // Group
 	Present int   // Choice: register of the Present item, or None
 	More    Place // List with While: in the first block of an element
@@ -151,16 +159,38 @@ type Case struct {
 // Expr is an expression over registers, in postfix order.
 type Expr []Step
 
+// Kind returns the kind of value.
+func (x Expr) Kind() schema.ExprKind { return x[len(x)-1].Kind }
+
+// Unsure reports whether the value depends on where the message, or a group in progress, ends.
+func (x Expr) Unsure() bool {
+	return slices.ContainsFunc(x, func(s Step) bool { return s.Op == schema.End })
+}
+
+// Plain reports whether the expression has only integers, from registers and literals.
+func (x Expr) Plain() bool {
+	return !slices.ContainsFunc(x, func(s Step) bool {
+		return s.Kind != schema.IntExpr || s.Of != schema.IntExpr || s.Op == schema.Cursor
+	})
+}
+
 // Step is an operand or an operation of an Expr.
 type Step struct {
 	Op    schema.ExprOp
-	Int   int64        // Literal
-	Reg   int          // Ref
-	Field int          // Ref
-	Bits  int          // Ref to a number: its width, if it is signed; otherwise 0
-	Add   int64        // Ref to a number: added to it
-	Truth bool         // Ref to a boolean: 1 for every value other than 0
-	Part  *schema.Part // Ref to a part of a bitfield; nil: all bits
+	Kind  schema.ExprKind // of its value
+	Of    schema.ExprKind // of the operands that an operation compares, adds and so on: those of another kind are converted
+	Int   int64           // Literal
+	Float float64         // FloatLiteral
+	Text  []byte          // TextLiteral
+	Bytes bool            // the value, or that of the first operand, is bytes rather than characters
+	Set   schema.Charset  // Characters, and Ref to a text
+	Reg   int             // Ref; Begin, End and Index, None: the message
+	Field int             // likewise
+	Bits  int             // Ref to a number: its width, if it is signed; otherwise 0
+	Add   int64           // Ref to a number: added to it
+	Truth bool            // Ref to a boolean: 1 for every value other than 0
+	Num   *schema.Number  // Ref to a float, or to a number with a scale
+	Part  *schema.Part    // Ref to a part of a bitfield; nil: all bits
 }
 
 // Fits reports whether a case that depends on the length applies to a frame of that many bytes.

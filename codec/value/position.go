@@ -1,0 +1,190 @@
+package value
+
+import (
+	"math"
+
+	"wirebench/codec"
+	"wirebench/defs/schema"
+)
+
+// unknownEnd is where bytes end that are still being built, for expressions: beyond every message.
+const unknownEnd = math.MaxInt64 / 2
+
+// position is how many bytes of the message precede what is built next, for expressions that depend on it. It counts nodes when it is asked.
+type position struct {
+	at    uint64
+	nodes int // counted so far
+}
+
+// here returns the position of what is built next.
+func (v *valuer) here() uint64 {
+	for ; v.pos.nodes < len(v.r.Nodes); v.pos.nodes++ {
+		v.pos.at += v.sizeOf(&v.r.Nodes[v.pos.nodes])
+	}
+	return v.pos.at
+}
+
+// move sets the position of what is built next.
+func (v *valuer) move(at uint64) { v.pos = position{at, len(v.r.Nodes)} }
+
+// sizeOf returns the bytes of a node without those of the nodes inside it.
+func (v *valuer) sizeOf(n *codec.Node) uint64 {
+	o := &v.p.Ops[n.Op]
+	switch n.Kind {
+	case codec.NodeBlock:
+		return uint64(n.Len / 8)
+	case codec.NodeText, codec.NodeBlob:
+		switch {
+		case o.Made() != nil:
+			return 0
+		case o.Size == schema.Terminated && !o.Lax() && !o.Keep() && !o.With():
+			return uint64(n.Len/8) + uint64(o.Unit)
+		}
+		return uint64(n.Len / 8)
+	case codec.NodeVar:
+		if it := v.p.Var(o); !it.Computed() {
+			if it.Var == schema.Long {
+				return uint64(len(it.Shortest(nil, v.data[n.Off/8:n.Range().End()/8], n.Raw)))
+			}
+			return uint64(len(codec.AppendVarint(nil, n.Raw, it.Var, it.Bits)))
+		}
+	case codec.NodeList:
+		if o.Plain && !o.Linked {
+			return uint64(n.Len / 8)
+		}
+	case codec.NodeEnd:
+		return 1
+	case codec.NodeAlign:
+		return uint64(o.N-uint32(v.pos.at)%o.N) % uint64(o.N)
+	}
+	return 0
+}
+
+// values returns what expressions refer to.
+func (v *valuer) values() codec.Values {
+	x := codec.Values{Regs: v.regs, Data: v.data}
+	if v.p.Rereads() {
+		x.At = uint32(min(v.here(), math.MaxUint32))
+	}
+	return x
+}
+
+// let sets the register of a computed value.
+func (v *valuer) let(o *codec.Op) {
+	x, reg := o.Let()
+	vals := v.values()
+	if x.Kind() == schema.TextExpr {
+		v.regs[reg] = v.keep(vals.Text(x))
+		return
+	}
+	v.regs[reg] = uint64(vals.Int(x))
+}
+
+// keep stores a computed text, and returns its reference.
+func (v *valuer) keep(text []byte) (ref uint64) {
+	from := len(v.data)
+	v.data = append(v.data, text...)
+	v.blank += len(text)
+	return uint64(from)<<32 | uint64(len(text))
+}
+
+// made adds a computed text or computed bytes, whatever value is given.
+func (v *valuer) made(o *codec.Op, pc uint16) {
+	vals := v.values()
+	ref := v.keep(vals.Text(o.Made()))
+	if reg, ok := o.Register(); ok {
+		v.regs[reg] = ref
+	}
+	kind := codec.NodeBlob
+	if o.Code == codec.OpText {
+		kind = codec.NodeText
+	}
+	v.node(codec.Node{Raw: uint64(uint32(ref)), Off: uint32(ref>>32) * 8, Len: uint32(ref) * 8, Op: pc, Kind: kind})
+}
+
+// window is a group with a size or a position that is being built.
+type window struct {
+	begin uint64
+	pos   position // of what follows a group with a position
+	size  uint64
+	ok    bool
+}
+
+// openWindow sets the registers of the bytes at which a group begins and ends.
+func (v *valuer) openWindow(o *codec.Op, tok int32) (w window) {
+	if !v.p.Rereads() {
+		return w
+	}
+	w.pos.at = v.here()
+	w.pos.nodes = v.pos.nodes
+	if reg, ok := o.Position(); ok {
+		v.move(v.regs[reg])
+	}
+	w.begin = v.here()
+	end := uint64(unknownEnd)
+	if reg, ok := o.Window(); ok {
+		w.size, w.ok = v.regs[reg], true
+		if int64(w.size) < 0 || w.size > codec.MaxMessage {
+			v.failAt(tok, o.Field, "", "wrong-size", "%d bytes are needed by the values before", int64(w.size))
+			w.size, w.ok = 0, false
+		}
+		end = w.begin + w.size
+	}
+	v.bounds(o, w.begin, end)
+	v.limits = append(v.limits, end)
+	return w
+}
+
+func (v *valuer) bounds(o *codec.Op, begin, end uint64) {
+	if b, e, ok := o.Bounds(); ok {
+		v.regs[b], v.regs[e] = begin, end
+	}
+}
+
+// closeWindow checks the size of a group that was built. The node of one with a computed size has it.
+func (v *valuer) closeWindow(o *codec.Op, w window, node int, tok int32) {
+	if !v.p.Rereads() {
+		return
+	}
+	v.limits = v.limits[:len(v.limits)-1]
+	used := v.here() - w.begin
+	if w.ok {
+		if used > w.size && !o.Packed() {
+			v.failAt(tok, o.Field, "", "wrong-size", "%d bytes where %d are needed by the values before", used, w.size)
+		}
+		v.r.Nodes[node].Len = uint32(w.size) * 8
+		used = w.size
+	}
+	v.bounds(o, w.begin, w.begin+used)
+	if _, ok := o.Position(); ok {
+		v.pos = position{w.pos.at, len(v.r.Nodes)}
+		return
+	}
+	v.move(w.begin + used)
+}
+
+// endsRight checks that bytes from one on, which a certain unit ends, have it where it may be. tok is their value.
+func (v *valuer) endsRight(o *codec.Op, tok int32, from int) {
+	data, unit := v.data[from:], int(o.Unit)
+	for i := 0; i+unit <= len(data); i += unit {
+		if data[i] != o.End0 || unit == 2 && data[i+1] != 0 {
+			continue
+		}
+		if o.With() && i+unit == len(data) {
+			return
+		}
+		v.failAt(tok, o.Field, "", "end-inside", "the value has %d before its end, which would end it", o.End0)
+		return
+	}
+	if o.With() && !o.Lax() {
+		v.failAt(tok, o.Field, "", "no-end", "the value does not end with %d, which ends it", o.End0)
+	}
+}
+
+// limit returns where the innermost group with a computed size ends that is being built, unknownEnd if there is none.
+func (v *valuer) limit() uint64 {
+	if n := len(v.limits); n > 0 {
+		return v.limits[n-1]
+	}
+	return unknownEnd
+}
