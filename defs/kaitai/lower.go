@@ -272,9 +272,19 @@ func (l *lowerer) fill(n *inst, f *schema.Field, at source.Span) *val {
 	}
 	g := &schema.Group{Struct: n.s}
 	f.Type = g
+	ids := map[string]bool{}
+	for _, list := range [...][]*attr{n.def.params, n.def.seq, n.def.instances} {
+		for _, a := range list {
+			if ids[a.id] {
+				l.report(sameName(a.at, a.id))
+			}
+			ids[a.id] = true
+		}
+	}
 	for _, a := range n.def.seq {
 		if n.dead {
-			break
+			l.mistakes(n, a)
+			continue
 		}
 		l.attr(n, a)
 	}
@@ -395,6 +405,19 @@ func (l *lowerer) attr(x *inst, a *attr) {
 	if !raw {
 		x.dead = true
 	}
+}
+
+// mistakes reports what is wrong with an entry of seq that is not read because of what precedes it.
+func (l *lowerer) mistakes(x *inst, a *attr) {
+	s, bits := x.s, x.bits
+	x.s, x.bits = &schema.Struct{}, 0
+	if l.fields++; l.fields < maxFields {
+		if d := l.caught(func() { l.entry(x, a, x.stream, false) }); d != nil && d.d.Severity == diag.Error && d.d.Message != "" {
+			l.report(d.d)
+		}
+	}
+	x.s, x.bits, x.dead = s, bits, true
+	x.vals[a.id] = &val{kind: noVal, why: fmt.Sprintf("%q is not read", a.id)}
 }
 
 // entry compiles a field at the current position, with its condition.
