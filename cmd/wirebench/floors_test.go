@@ -56,7 +56,7 @@ defs/emit     < defs/wire
 defs/envelope < defs/schema defs/text
 codec         < defs/wire codec/pack
 
-defs            < defs/tera defs/muta defs/subspace defs/protodef defs/emit defs/library
+defs            < defs/tera defs/muta defs/subspace defs/protodef defs/kaitai defs/emit defs/library
 codec/transport < defs/schema
 
 codec/tls < codec/transport

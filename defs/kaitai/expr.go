@@ -45,7 +45,7 @@ type ex struct {
 
 // The limits of an expression.
 const (
-	maxExpr      = 1 << 12 // characters
+	maxExpr      = 1 << 15 // characters
 	maxExprDepth = 100
 )
 

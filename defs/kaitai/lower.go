@@ -2,6 +2,7 @@ package kaitai
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 
@@ -29,7 +30,8 @@ type lowerer struct {
 	tops   map[string]*typeDef // types of files
 	files  map[*tree]bool
 	fields int
-	always int // instances at a position around the current type that have no condition
+	always int // instances at a position around the current type
+	guards int // conditions, lists and alternatives around it
 	broken bool
 }
 
@@ -54,21 +56,23 @@ func (l *lowerer) report(d diag.Diagnostic) {
 
 // inst is a use of a type.
 type inst struct {
-	def    *typeDef
-	parent *inst // of the language: _parent
-	outer  *inst // the one in whose struct this one is
-	root   *inst
-	stream place
-	endian string // of types without one of their own
-	s      *schema.Struct
-	vals   map[string]*val
-	params map[string]*val
-	state  map[*attr]state
-	bits   int // of the last byte, if a field of bits was the last one
-	order  schema.Order
-	dead   bool // what follows cannot be read
-	top    bool // the message
-	always int  // lowerer.always around it
+	def     *typeDef
+	parent  *inst // of the language: _parent
+	outer   *inst // the one in whose struct this one is
+	root    *inst
+	stream  place
+	endian  string // of types without one of their own
+	s       *schema.Struct
+	vals    map[string]*val
+	params  map[string]*val
+	state   map[*attr]state
+	bits    int // of the last byte, if a field of bits was the last one
+	order   schema.Order
+	dead    bool // what follows cannot be read
+	top     bool // the message
+	always  int  // lowerer.always around it
+	guards  int
+	opening string // the field whose type is compiled
 
 	again      bool        // it contains itself
 	outs       source.Span // refers to objects around it
@@ -206,7 +210,7 @@ func (l *lowerer) child(x, parent *inst, d *typeDef, args []*val, in place, f *s
 	if len(args) != len(d.params) {
 		l.wrong(malformed(at, fmt.Sprintf("%q has %d parameters, not %d", d.name, len(d.params), len(args)), "give it one value for each of its params"))
 	}
-	n := &inst{def: d, parent: parent, outer: x, stream: in, always: l.always, params: map[string]*val{}}
+	n := &inst{def: d, parent: parent, outer: x, stream: in, always: l.always, guards: l.guards, params: map[string]*val{}}
 	for i, p := range d.params {
 		n.params[p.id] = args[i]
 	}
@@ -223,12 +227,16 @@ func (l *lowerer) child(x, parent *inst, d *typeDef, args []*val, in place, f *s
 		if h.def != d || h.top || h.endian != n.endian || !sameArgs(n.params, h.params) {
 			continue
 		}
-		if l.always > h.always {
+		if l.always > h.always && l.guards == h.guards {
 			l.fail(at, "%q contains itself, without a condition", d.name)
 		}
 		h.again, h.elsewhere = true, h.elsewhere || h.stream != in
 		f.Type = &schema.Group{Struct: h.s, Own: true}
 		return &val{kind: structVal, field: f}
+	}
+	if x != nil && x.opening != "" { // what is inside may refer to it
+		x.vals[x.opening] = &val{kind: structVal, inst: n, field: f}
+		x.opening = ""
 	}
 	if n.depth() > maxDepth {
 		l.fail(at, "types are nested more than %d times, or contain themselves with other arguments", maxDepth)
@@ -272,6 +280,7 @@ func (l *lowerer) fill(n *inst, f *schema.Field, at source.Span) *val {
 	}
 	g := &schema.Group{Struct: n.s}
 	f.Type = g
+	l.shownParams(n)
 	ids := map[string]bool{}
 	for _, list := range [...][]*attr{n.def.params, n.def.seq, n.def.instances} {
 		for _, a := range list {
@@ -305,6 +314,52 @@ func (l *lowerer) fill(n *inst, f *schema.Field, at source.Span) *val {
 		n.outer.dead = true
 	}
 	return &val{kind: structVal, inst: n, field: f}
+}
+
+// shownParams adds the parameters that are numbers or text, which are values of the object as others are.
+func (l *lowerer) shownParams(n *inst) {
+	for _, p := range n.def.params {
+		v := *n.params[p.id]
+		if !v.kind.scalar() {
+			continue
+		}
+		f := &schema.Field{Name: p.id, Doc: p.doc, Span: l.spanOf(p), TypeText: typeText(p)}
+		if p.enum != nil && v.enum == nil {
+			v.enum = l.enum(p.enum, n.def)
+		}
+		if f.Type = valueType(&v); v.e.Size() > schema.MaxExpr/4 {
+			continue
+		}
+		n.s.Fields = append(n.s.Fields, f)
+		n.s.Wire = append(n.s.Wire, schema.Item{Field: f})
+	}
+}
+
+// valueType returns the type of a value that is computed.
+func valueType(v *val) schema.Type {
+	switch v.kind {
+	case intVal:
+		n := &schema.Number{Bits: 64, Kind: schema.Signed, Expr: v.e}
+		switch lo, hi := bounds(v.e); {
+		case v.wide:
+			n.Kind = schema.Unsigned
+		case lo >= math.MinInt32 && hi <= math.MaxInt32:
+			n.Bits = 32
+		case lo >= 0 && hi <= math.MaxUint32:
+			n.Bits, n.Kind = 32, schema.Unsigned
+		}
+		if v.enum != nil {
+			n.Enum = enumNames(v.enum, n)
+		}
+		return n
+	case boolVal:
+		return &schema.Number{Bits: 8, Kind: schema.Bool, Expr: v.e}
+	case floatVal:
+		return &schema.Number{Bits: 64, Kind: schema.Float, Expr: v.e}
+	case strVal:
+		return &schema.Text{Charset: schema.UTF8, Value: v.e}
+	}
+	return &schema.Blob{Value: v.e}
 }
 
 // bothEndians compiles a type whose byte order depends on a value, for both of them.
@@ -427,6 +482,9 @@ func (l *lowerer) entry(x *inst, a *attr, in place, raw bool) {
 		cond := l.truth(x, a.cond, context{})
 		switch {
 		case cond.Op != schema.Literal:
+			l.guards++
+			defer func() { l.guards-- }()
+			x.opening = a.id
 			v, item := l.repeated(x, a, in, f, raw, false)
 			body := &schema.Struct{}
 			if item.Kind == schema.Value {
@@ -444,6 +502,7 @@ func (l *lowerer) entry(x *inst, a *attr, in place, raw bool) {
 			return
 		}
 	}
+	x.opening = a.id
 	v, item := l.repeated(x, a, in, f, raw, true)
 	if item.Kind == schema.Value {
 		x.s.Fields = append(x.s.Fields, f)
@@ -478,6 +537,9 @@ func (l *lowerer) repeated(x *inst, a *attr, in place, f *schema.Field, raw, inl
 		v := l.single(x, a, in, f, raw, inline, nil)
 		return v, schema.Item{Field: f}
 	}
+	x.opening = ""
+	l.guards++
+	defer func() { l.guards-- }()
 	list := &schema.List{}
 	f.Type = list
 	switch a.repeat {
@@ -572,7 +634,9 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 	}
 	var args []*val
 	for _, e := range t.args {
-		args = append(args, l.eval(x, &expr{e, a.typNode}, c))
+		in := c
+		in.in, in.n = x, a.typNode
+		args = append(args, l.ex(&in, e)) // one that is not known matters where it is used
 	}
 	parent := x
 	if a.parent != nil {
@@ -974,6 +1038,9 @@ func typeText(a *attr) string {
 
 // choice compiles a type that depends on a value.
 func (l *lowerer) choice(x *inst, a *attr, in place, f *schema.Field, c context) *val {
+	x.opening = ""
+	l.guards++
+	defer func() { l.guards-- }()
 	on := l.eval(x, a.on, c)
 	if !on.kind.scalar() || on.kind == floatVal {
 		l.wrong(badExpression(a.on.n.span, "a type depends on an integer, a truth value, a string or bytes, not on "+on.kind.String()))
@@ -1189,33 +1256,16 @@ func (l *lowerer) computed(x *inst, a *attr) {
 	}
 	v := *l.eval(x, a.value, context{})
 	f := &schema.Field{Name: a.id, Doc: a.doc, Span: l.spanOf(a), TypeText: "value"}
-	switch v.kind {
-	case intVal:
-		n := &schema.Number{Bits: 64, Kind: schema.Signed, Expr: v.e}
-		if v.wide {
-			n.Kind = schema.Unsigned
-		}
-		if a.enum != nil {
-			if v.enum = l.enum(a.enum, x.def); v.enum == nil {
-				l.wrong(badExpression(a.enumNode.span, "no enum is named "+text.Quote(strings.Join(a.enum, "::"))))
-			}
-		}
-		if v.enum != nil {
-			n.Enum = enumNames(v.enum, n)
-		}
-		f.Type = n
-	case boolVal:
-		f.Type = &schema.Number{Bits: 8, Kind: schema.Bool, Expr: v.e}
-	case floatVal:
-		f.Type = &schema.Number{Bits: 64, Kind: schema.Float, Expr: v.e}
-	case strVal:
-		f.Type = &schema.Text{Charset: schema.UTF8, Value: v.e}
-	case bytesVal:
-		f.Type = &schema.Blob{Value: v.e}
-	default: // another name of what is shown elsewhere
+	if !v.kind.scalar() { // another name of what is shown elsewhere
 		x.vals[a.id] = &v
 		return
 	}
+	if v.kind == intVal && a.enum != nil {
+		if v.enum = l.enum(a.enum, x.def); v.enum == nil {
+			l.wrong(badExpression(a.enumNode.span, "no enum is named "+text.Quote(strings.Join(a.enum, "::"))))
+		}
+	}
+	f.Type = valueType(&v)
 	body := &schema.Struct{Fields: []*schema.Field{f}, Wire: []schema.Item{{Field: f}}}
 	if cond.Op == schema.Literal {
 		x.s.Fields = append(x.s.Fields, f)
@@ -1267,9 +1317,14 @@ func (l *lowerer) positioned(x *inst, a *attr) {
 	inner := &schema.Field{}
 	was := x.dead
 	x.dead = false
-	if cond == nil {
-		l.always++
-		defer func() { l.always-- }()
+	l.always++
+	defer func() { l.always-- }()
+	if cond != nil {
+		l.guards++
+		defer func() { l.guards-- }()
+	}
+	if a.repeat == "" {
+		x.opening = a.id
 	}
 	d := l.caught(func() {
 		v, item := l.repeated(x, a, in, inner, false, false)

@@ -404,7 +404,7 @@ func (l *lowerer) name(c *context, e *ex) *val {
 		if c.index == nil {
 			l.wrong(badExpression(c.at(e), `"_index" is known only in a field with repeat`))
 		}
-		return intOf(&schema.Expr{Op: schema.Index, Field: c.index})
+		return &val{kind: noVal, why: "the number of an element"}
 	}
 	return l.memberOf(c, e, c.in, e.name)
 }
@@ -520,6 +520,9 @@ func (l *lowerer) member(c *context, e *ex, of *val, name string) *val {
 		return l.io(c, e, of, name)
 	}
 	if name == "_sizeof" {
+		if of.kind == bytesVal && of.elems != nil { // contents
+			return intOf(lit(int64(len(of.elems))))
+		}
 		if n, ok := sizeofField(of.field); ok {
 			return intOf(lit(n))
 		}
