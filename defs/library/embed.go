@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-//go:embed */*.def */*.map */*.jsonl */*.pcapng */*.json */*.envelope
+//go:embed */*.def */*.ksy */*.map */*.jsonl */*.pcapng */*.json */*.envelope
 var files embed.FS
 
 // Dialect returns the files of a dialect, and whether there are any.
