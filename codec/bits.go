@@ -161,6 +161,15 @@ func window(data []byte, at uint32, pad *[8]byte) []byte {
 	return w
 }
 
+// trimmed returns the number of bytes before the last run of a byte.
+func trimmed(b []byte, pad byte) uint64 {
+	n := len(b)
+	for n > 0 && b[n-1] == pad {
+		n--
+	}
+	return uint64(n)
+}
+
 // FixedText returns the characters of a text of fixed size: up to its first zero unit, or without its padding.
 func FixedText(t *schema.Text, b []byte) []byte {
 	if t.Pad != 0 {

@@ -47,6 +47,7 @@ func Compile(m *schema.Message) (*Program, error) {
 			p.whole[i] = &p.Blocks[k]
 		}
 	}
+	p.findHolders()
 	p.findCalls()
 	p.findSelectors()
 	p.findCleared()
@@ -98,7 +99,7 @@ func (c *compiler) addOp(o Op) int {
 func (c *compiler) part(p *wire.Part) (at int) {
 	o := Op{
 		Field: index(p.Field), Block: noIndex, count: index(p.Count), offset: index(p.Offset), next: noIndex,
-		reg: index(p.Reg), size: index(p.Bytes), at: index(p.At), Present: index(p.Present), jump: noIndex, in: index(p.In), begin: index(p.Begin), stop: index(p.Stop),
+		reg: index(p.Reg), size: index(p.Bytes), at: index(p.At), Present: index(p.Present), jump: noIndex, in: index(p.In), inEnd: index(p.InEnd), begin: index(p.Begin), stop: index(p.Stop), node: index(p.Node), index: index(p.Index),
 	}
 	switch p.Kind {
 	case wire.Block:
@@ -123,7 +124,9 @@ func (c *compiler) part(p *wire.Part) (at int) {
 	case wire.Group:
 		g := c.w.Fields[p.Field].Schema.Type.(*schema.Group)
 		o.Code, o.Bare, o.NullSize = OpGroup, g.Bare, g.Null && g.Sized
-		o.packing = g.Packed
+		if o.packing = g.Packed; p.Expr != nil {
+			o.expr = *p.Expr
+		}
 		if g.Packed != schema.Unpacked {
 			o.nullSize = math.MaxUint64
 		}
@@ -162,7 +165,7 @@ func (c *compiler) alternative(x *wire.Case) {
 	c.p.byLength = c.p.byLength || x.Reg == wire.None
 	at := c.addOp(Op{
 		Code: OpCase, Field: noIndex, Block: noIndex, count: noIndex, offset: noIndex, next: noIndex,
-		reg: noIndex, size: noIndex, at: noIndex, Present: noIndex, jump: noIndex, in: noIndex, begin: noIndex, stop: noIndex, Bare: x.Bare,
+		reg: noIndex, size: noIndex, at: noIndex, Present: noIndex, jump: noIndex, in: noIndex, inEnd: noIndex, begin: noIndex, stop: noIndex, node: noIndex, index: noIndex, Bare: x.Bare,
 		When: When{Reg: index(x.Reg), Value: x.Value, Text: x.Text, Else: x.Else, min: uint32(x.Min), max: uint32(x.Max)},
 	})
 	c.p.Ops[at].Body = c.body(&x.Body)
@@ -175,7 +178,7 @@ func (c *compiler) content(p *wire.Part, o Op) (at int) {
 	if p.Unit == 1 {
 		o.End0 = p.Extent.End
 	}
-	o.lax, o.keep, o.with = p.Extent.Lax, p.Extent.Keep, p.Extent.With
+	o.lax, o.keep, o.with, o.trim, o.pad = p.Extent.Lax, p.Extent.Keep, p.Extent.With, p.Extent.Trim, p.Extent.Pad
 	o.null = p.Extent.Null && p.Extent.Size == schema.Counted
 	o.minElem = uint32(min(c.unit(p.Field), math.MaxUint32))
 	if o.Size == schema.Fixed {
@@ -215,6 +218,7 @@ func (c *compiler) list(p *wire.Part, o Op) {
 	case len(body) == 0:
 		l.Plain, l.Block = true, uint16(len(c.p.Blocks))
 		c.p.Blocks = append(c.p.Blocks, Block{})
+	case l.index != noIndex: // likewise
 	case len(body) == 1 && body[0].Code == OpBlock && !body[0].Optional && len(c.p.Blocks[body[0].Block].Loads) == 0:
 		l.Plain, l.Block, l.Stride = true, body[0].Block, c.p.Blocks[body[0].Block].Bits
 	}

@@ -80,6 +80,25 @@ func (p *Program) findSelectors() {
 	}
 }
 
+// findHolders determines what holds the values of fields, if expressions look at those of elements.
+func (p *Program) findHolders() {
+	p.holders = make([]holder, len(p.Fields))
+	for i := range p.Ops {
+		o := &p.Ops[i]
+		if o.Code == OpText || o.Code == OpBlob {
+			p.holders[o.Field].op = uint16(i)
+		}
+		if o.Block == noIndex {
+			continue
+		}
+		for k := range p.Blocks[o.Block].Items {
+			if it := &p.Blocks[o.Block].Items[k]; it.Field != noIndex && it.Role == RoleValue && (o.Code == OpBlock || o.Code == OpVar || o.Code == OpShown || p.holders[it.Field] == holder{}) {
+				p.holders[it.Field] = holder{uint16(i), uint16(k)}
+			}
+		}
+	}
+}
+
 // findCleared determines the registers to clear before an alternative is read, so that they do not have the values of another one.
 func (p *Program) findCleared() {
 	p.setFirst = p.nested
@@ -111,8 +130,10 @@ func (p *Program) sets(op uint16) (regs []uint16) {
 	if o.reg != noIndex {
 		regs = append(regs, o.reg)
 	}
-	if o.begin != noIndex {
-		regs = append(regs, o.begin, o.stop)
+	for _, r := range [...]uint16{o.begin, o.stop, o.node, o.index} {
+		if r != noIndex {
+			regs = append(regs, r)
+		}
 	}
 	if o.Code == OpBlock {
 		for _, l := range p.Blocks[o.Block].Loads {
@@ -237,6 +258,20 @@ func (o *Op) Bounds() (begin, end uint16, ok bool) {
 
 // Packed reports whether the contents of an OpGroup are compressed.
 func (o *Op) Packed() bool { return o.packing != schema.Unpacked }
+
+// HasSize reports whether the bytes of an OpGroup are those of a group with a size, or compressed.
+func (o *Op) HasSize() bool {
+	return o.Code == OpGroup && (o.size != noIndex || o.packing != schema.Unpacked)
+}
+
+// Node returns the register that an OpList sets to its node, if expressions look at its elements.
+func (o *Op) Node() (reg uint16, ok bool) { return o.node, o.node != noIndex }
+
+// Index returns the register that an OpList sets to the number of the element that is read, if expressions depend on it.
+func (o *Op) Index() (reg uint16, ok bool) { return o.index, o.index != noIndex }
+
+// Trim returns the byte that fills text or bytes up, if their value ends before it.
+func (o *Op) Trim() (pad byte, ok bool) { return o.pad, o.trim }
 
 // Lax, Keep and With are those of the extent of text or bytes.
 func (o *Op) Lax() bool  { return o.lax }

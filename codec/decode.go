@@ -108,6 +108,7 @@ type decoder struct {
 	stop     bool   // the budget is used up
 	depth    int    // of calls
 	base     uint32 // byte at which the message begins, or decompressed contents
+	from     uint32 // byte at which the innermost group with a size begins
 	granted  int    // nodes added to the budget for these
 	inside   int    // number of groups with a size around the cursor
 	whole    uint32 // have and limit outside of them
@@ -542,7 +543,11 @@ func (d *decoder) run(o *Op, pc uint16, kind NodeKind) bool {
 		if !d.charge(size) {
 			return false
 		}
-		d.node(Node{Raw: n, Off: from * 8, Len: uint32(size) * 8, Op: pc, Kind: kind})
+		if o.trim {
+			n = trimmed(d.data[from:to], o.pad)
+			size = n
+		}
+		d.node(Node{Raw: n, Off: from * 8, Len: uint32(to)*8 - from*8, Op: pc, Kind: kind})
 		d.end = max(d.end, uint32(to))
 		if o.reg != noIndex {
 			d.r.regs[o.reg] = uint64(from)<<32 | size
@@ -626,7 +631,7 @@ func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 		return false
 	}
 	at := d.cur
-	i := d.node(Node{Raw: there, Off: at, Len: uint32(there * stride), Op: pc, Kind: NodeList})
+	i := d.listNode(o, Node{Raw: there, Off: at, Len: uint32(there * stride), Op: pc, Kind: NodeList})
 	d.cur += uint32(there * stride)
 	if b := &d.p.Blocks[o.Block]; len(b.Checks) > 0 {
 		for k := uint64(0); k < there && !(d.measured && d.r.Illegal); k++ {
@@ -645,7 +650,7 @@ func (d *decoder) plainRun(o *Op, pc uint16, n uint64, toEnd bool) bool {
 
 // elements reads consecutive elements of different sizes.
 func (d *decoder) elements(o *Op, pc uint16, n uint64, toEnd bool) bool {
-	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
+	list := d.listNode(o, Node{Off: d.cur, Op: pc, Kind: NodeList})
 	ok := true
 	count := uint64(0)
 	for ok && (toEnd && d.cur < d.have*8 || !toEnd && count < n) {
@@ -657,6 +662,7 @@ func (d *decoder) elements(o *Op, pc uint16, n uint64, toEnd bool) bool {
 		if d.stop {
 			break
 		}
+		d.number(o, list, count)
 		count++
 		ok = d.body(pc+1, o.End)
 		e := &d.r.Nodes[i]

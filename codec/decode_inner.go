@@ -169,6 +169,7 @@ func (d *decoder) bounds(o *Op, from, to uint32) {
 	if o.begin != noIndex {
 		d.r.regs[o.begin], d.r.regs[o.stop] = uint64(from), uint64(to)
 	}
+	d.from = from
 }
 
 // sized reads a group of a known number of bytes. Bytes after its contents are unexplained.
@@ -185,6 +186,8 @@ func (d *decoder) sized(o *Op, node int) bool {
 		d.body(d.r.Nodes[node].Op+1, o.End)
 		return false
 	}
+	around := d.from
+	defer func() { d.from = around }()
 	d.bounds(o, uint32(from), uint32(to))
 	if d.inside == 0 {
 		d.whole, d.most = have, limit
@@ -201,13 +204,13 @@ func (d *decoder) sized(o *Op, node int) bool {
 // placed reads a group whose contents begin at a computed byte of the message. The cursor stays where it is, and the parts after the group
 // are read even if its contents cannot be.
 func (d *decoder) placed(o *Op, pc uint16) bool {
-	cur, have, limit, inside, end := d.cur, d.have, d.limit, d.inside, d.end
+	cur, have, limit, inside, end, around := d.cur, d.have, d.limit, d.inside, d.end, d.from
 	switch {
 	case o.in != noIndex:
-		d.have, d.inside = uint32(min(d.r.regs[o.in], uint64(len(d.data)))), 1
-		d.limit = d.have
+		d.have, d.inside = uint32(min(d.r.regs[o.inEnd], uint64(len(d.data)))), 1
+		d.limit, d.from = d.have, uint32(d.r.regs[o.in])
 	case inside > 0:
-		d.have, d.limit, d.inside = d.whole, d.most, 0
+		d.have, d.limit, d.inside, d.from = d.whole, d.most, 0, 0
 	}
 	at := d.r.regs[o.at]
 	code := d.p.Place(at, uint64(d.have), uint64(d.limit))
@@ -223,11 +226,29 @@ func (d *decoder) placed(o *Op, pc uint16) bool {
 		d.cur = uint32(from)
 		d.inGroup(o, g, pc)
 	}
-	d.cur, d.have, d.limit, d.inside = cur, have, limit, inside
+	d.cur, d.have, d.limit, d.inside, d.from = cur, have, limit, inside, around
 	if o.in != noIndex {
 		d.end = end // the contents are in bytes that are read already
 	}
 	return !d.stop
+}
+
+// listNode adds the node of a list, and sets the register that has it.
+func (d *decoder) listNode(o *Op, n Node) (node int) {
+	if node = d.node(n); o.node != noIndex {
+		d.r.regs[o.node] = uint64(node)
+	}
+	return node
+}
+
+// number notes which element of a list is read, of those that expressions depend on.
+func (d *decoder) number(o *Op, list int, count uint64) {
+	if o.index != noIndex {
+		d.r.regs[o.index] = count
+	}
+	if o.node != noIndex {
+		d.r.Nodes[list].Raw = count // so far
+	}
 }
 
 // let sets the register of a computed value.
@@ -247,14 +268,18 @@ func (d *decoder) let(o *Op) {
 }
 
 func (d *decoder) values() Values {
-	return Values{Regs: d.r.regs, Data: d.data, At: (d.cur + 7) / 8}
+	return Values{Program: d.p, Regs: d.r.regs, Data: d.data, Nodes: d.r.Nodes, At: (d.cur + 7) / 8, From: uint64(d.from), To: uint64(min(d.limit, d.have))}
 }
 
 // show adds the node of a computed number.
 func (d *decoder) show(o *Op, pc uint16) {
 	v := d.values()
-	d.node(Node{Raw: d.p.Show(o, &v), Off: d.cur, Op: pc, Kind: NodeVar})
+	raw := d.p.Show(o, &v)
+	i := d.node(Node{Raw: raw, Off: d.cur, Op: pc, Kind: NodeVar})
 	d.charge(uint64(v.Cost))
+	if n := d.p.Var(o).Num; (n.Min != nil || n.Max != nil) && !n.Legal(raw) {
+		d.illegal(Problem{Code: ValueOutOfRange, Range: Range{d.cur, 0}, Spot: spot(i, o.Field, -1), Got: raw})
+	}
 }
 
 // made adds the node of a computed text or of computed bytes, which are behind the message.
@@ -319,7 +344,7 @@ func (d *decoder) call(o *Op, pc uint16) bool {
 
 // until reads elements up to a byte that ends the list, or to an element that states that it is the last one or meets a condition.
 func (d *decoder) until(o *Op, pc uint16) bool {
-	list := d.node(Node{Off: d.cur, Op: pc, Kind: NodeList})
+	list := d.listNode(o, Node{Off: d.cur, Op: pc, Kind: NodeList})
 	ok, count, ended := true, uint64(0), false
 	for ok && !ended && !d.stop {
 		at := d.cur
@@ -344,6 +369,7 @@ func (d *decoder) until(o *Op, pc uint16) bool {
 		if d.stop {
 			break
 		}
+		d.number(o, list, count)
 		count++
 		ok = d.body(pc+1, o.End)
 		e := &d.r.Nodes[i]

@@ -318,7 +318,11 @@ func (e *encoder) text(o *Op, pc uint16, n *Node) {
 	if e.err != nil {
 		return
 	}
-	i := e.content(o, pc, n, o.kind, e.src.Data[n.Off/8:n.Off/8+uint32(n.Raw)*uint32(o.Unit)])
+	end := n.Off/8 + uint32(n.Raw)*uint32(o.Unit)
+	if o.trim {
+		end = n.Range().End() / 8
+	}
+	i := e.content(o, pc, n, o.kind, e.src.Data[n.Off/8:end])
 	if o.Size != schema.Terminated || o.keep || o.with || o.lax && n.Len == uint32(n.Raw)*uint32(o.Unit)*8 {
 		return
 	}

@@ -13,10 +13,13 @@ import (
 
 // Values has what expressions refer to.
 type Values struct {
-	Regs []uint64
-	Data []byte // that registers of texts refer to
-	At   uint32 // the byte at which the next part begins
-	Cost int    // bytes of all texts that were made
+	Program  *Program
+	Regs     []uint64
+	Data     []byte // that registers of texts, and nodes, refer to
+	Nodes    []Node
+	At       uint32 // the byte at which the next part begins
+	From, To uint64 // the bytes at which those of the innermost group with a size begin and end
+	Cost     int    // bytes of all texts that were made, and nodes that were looked at
 }
 
 // maxText limits the bytes of a text that an expression makes.
@@ -73,6 +76,14 @@ func (v *Values) step(s *wire.Step, args []operand) (out operand) {
 		out.n = int64(v.Regs[s.Reg])
 	case schema.Cursor:
 		out.n = int64(v.At)
+	case schema.From:
+		out.n = int64(v.From)
+	case schema.To:
+		out.n = int64(v.To)
+	case schema.Index:
+		out.n = int64(v.Regs[s.Reg])
+	case schema.Element:
+		return v.element(s, args[0].n)
 	case schema.If:
 		if args[0].n != 0 {
 			return args[1]
@@ -86,7 +97,7 @@ func (v *Values) step(s *wire.Step, args []operand) (out operand) {
 			return v.texts(s, args)
 		}
 		switch s.Op {
-		case schema.ToInt:
+		case schema.ToInt: // it is one
 			out.n = args[0].n
 		case schema.ToText:
 			out.s = v.made(strconv.AppendInt(nil, args[0].n, 10))
@@ -113,15 +124,95 @@ func (v *Values) made(text []byte) []byte {
 func (v *Values) ref(s *wire.Step) (out operand) {
 	raw := v.Regs[s.Reg]
 	switch {
+	case s.Listed:
+		if raw < uint64(len(v.Nodes)) && v.Nodes[raw].Kind == NodeList {
+			out.n = int64(v.Nodes[raw].Raw)
+		}
+		out.f = float64(out.n)
+		return out
 	case s.Kind == schema.TextExpr:
 		out.s = v.textAt(raw, s)
 		return out
-	case s.Num != nil:
+	}
+	return number(s, raw)
+}
+
+// number returns the value of the bits of a number.
+func number(s *wire.Step, raw uint64) (out operand) {
+	if s.Num != nil {
 		out.f = s.Num.Float(raw)
 		return out
 	}
 	out.n = refInt(s, raw)
 	out.f = float64(out.n)
+	return out
+}
+
+// element returns a value in an element of the list whose node is in a register.
+func (v *Values) element(s *wire.Step, index int64) (out operand) {
+	list := v.Regs[s.Reg]
+	if list >= uint64(len(v.Nodes)) || v.Nodes[list].Kind != NodeList || index < 0 {
+		return out
+	}
+	n, h := &v.Nodes[list], v.Program.holders[s.Inner]
+	o := &v.Program.Ops[n.Op]
+	if o.Plain && !o.Linked && n.After <= uint32(list)+1 {
+		if uint64(index) < n.Raw {
+			return v.inBlock(s, &v.Program.Blocks[o.Block].Items[h.item], n.Off+uint32(index)*o.Stride)
+		}
+		return out
+	}
+	// The elements and what is in them follow, with those in progress at the end.
+	elem := uint32(list) + 1
+	for ; index > 0 && elem < uint32(len(v.Nodes)) && v.Nodes[elem].Kind == NodeElem && v.Nodes[elem].Op == n.Op; index-- {
+		if v.Cost++; v.Nodes[elem].After <= elem {
+			return out
+		}
+		elem = v.Nodes[elem].After
+	}
+	if elem >= uint32(len(v.Nodes)) || v.Nodes[elem].Kind != NodeElem || v.Nodes[elem].Op != n.Op {
+		return out
+	}
+	end := v.Nodes[elem].After
+	if end == elem+1 { // it has no contents, or is in progress
+		end = uint32(len(v.Nodes))
+	}
+	if o.Plain {
+		return v.inBlock(s, &v.Program.Blocks[o.Block].Items[h.item], v.Nodes[elem].Off)
+	}
+	for i := elem + 1; i < end; i++ {
+		x := &v.Nodes[i]
+		v.Cost++
+		switch {
+		case x.Kind == NodeElem && x.Op == n.Op: // the next one
+			return out
+		case x.Op != h.op || x.Bad != NoProblem:
+		case x.Kind == NodeBlock:
+			return v.inBlock(s, &v.Program.Blocks[v.Program.Ops[h.op].Block].Items[h.item], x.Off)
+		case x.Kind == NodeVar:
+			return number(s, x.Raw)
+		case x.Kind == NodeText || x.Kind == NodeBlob:
+			out.s = v.textAt(uint64(x.Off/8)<<32|x.Raw*uint64(v.Program.Ops[h.op].Unit), s)
+			return out
+		}
+	}
+	return out
+}
+
+// inBlock returns the value of an item of a block that begins at a bit.
+func (v *Values) inBlock(s *wire.Step, it *Item, at uint32) (out operand) {
+	from := at + it.Off
+	if uint64(from)+uint64(it.Bits) > uint64(len(v.Data))*8 {
+		return out
+	}
+	if s.Kind != schema.TextExpr {
+		return number(s, LoadBits(v.Data, from, it.Bits, it.Order))
+	}
+	text := v.Data[from/8 : (from+it.Bits)/8]
+	if t, ok := it.Type.(*schema.Text); ok && it.Form == FormText {
+		text = FixedText(t, text)
+	}
+	out.s = v.textAt(uint64(from/8)<<32|uint64(len(text)), s)
 	return out
 }
 

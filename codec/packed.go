@@ -2,9 +2,12 @@ package codec
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
+	"math/bits"
+	"slices"
 	"sort"
 	"sync"
 
@@ -77,16 +80,16 @@ func (d *decoder) unpack(o *Op, node int) bool {
 	}
 	from = min(from, to)
 	sent := Range{uint32(from) * 8, uint32(to-from) * 8}
-	plain, ok := d.contents(o.packing, sent, node, o.Field)
+	plain, ok := d.contents(o, sent, node)
 	if d.stop {
 		return false
 	}
 	if ok {
-		d.bounds(o, plain.From, plain.To)
-		have, limit, end, measured, base := d.have, d.limit, d.end, d.measured, d.base
+		have, limit, end, measured, base, around := d.have, d.limit, d.end, d.measured, d.base, d.from
 		d.cur, d.base, d.have, d.limit, d.measured = plain.From*8, plain.From, plain.To, plain.To, false
+		d.bounds(o, plain.From, plain.To)
 		d.body(d.r.Nodes[node].Op+1, o.End)
-		d.have, d.limit, d.end, d.measured, d.base = have, limit, end, measured, base
+		d.have, d.limit, d.end, d.measured, d.base, d.from = have, limit, end, measured, base, around
 	} else {
 		d.r.Nodes[node].Bad = NotUnpacked
 		d.forget(o, node)
@@ -96,8 +99,8 @@ func (d *decoder) unpack(o *Op, node int) bool {
 }
 
 // contents appends the decompressed contents of a group to the data of the record.
-func (d *decoder) contents(method schema.Packing, sent Range, node int, field uint16) (Pack, bool) {
-	r := d.r
+func (d *decoder) contents(o *Op, sent Range, node int) (Pack, bool) {
+	r, method, field := d.r, o.packing, o.Field
 	if !d.charge(packCost + uint64(sent.Len/8)) {
 		return Pack{}, false
 	}
@@ -109,9 +112,21 @@ func (d *decoder) contents(method schema.Packing, sent Range, node int, field ui
 	if len(r.Packs) > 0 {
 		room -= from - int(r.Packs[0].From)
 	}
-	x := codecs.Get().(*pack.Codecs)
-	plain, err := x.Decompress(r.plain, method, d.data[sent.Off/8:sent.End()/8], -1, room)
-	codecs.Put(x)
+	var plain []byte
+	var err error
+	if method.Keyed() {
+		v := d.values()
+		key := v.key(o)
+		r.keys = append(r.keys, packKey{uint32(node), key})
+		if plain = append(r.plain, d.data[sent.Off/8:sent.End()/8]...); len(plain) > from+room {
+			err = pack.ErrTooLarge
+		}
+		key.apply(method, plain[from:], false)
+	} else {
+		x := codecs.Get().(*pack.Codecs)
+		plain, err = x.Decompress(r.plain, method, d.data[sent.Off/8:sent.End()/8], -1, room)
+		codecs.Put(x)
+	}
 	if err != nil {
 		r.plain = r.plain[:from]
 		p := Problem{Code: NotUnpacked, Range: sent, Spot: spot(node, field, -1), Got: uint64(method)}
@@ -152,6 +167,15 @@ func (e *encoder) pack(o *Op, from uint32, source int) {
 			}
 			break
 		}
+	}
+	if o.packing.Keyed() {
+		i, ok := slices.BinarySearchFunc(e.src.keys, uint32(source), func(k packKey, node uint32) int { return cmp.Compare(k.node, node) })
+		if !ok {
+			e.fail("%s has no key", e.name(e.src.Nodes[source].Op))
+			return
+		}
+		e.src.keys[i].key.apply(o.packing, plain, true)
+		return
 	}
 	x := codecs.Get().(*pack.Codecs)
 	packed, err := x.Compress(nil, o.packing, plain)
@@ -196,4 +220,50 @@ func (r *Record) unlike(was []Node) (n Node, ok bool) {
 		}
 	}
 	return n, i < len(r.Nodes) && len(was) > 0
+}
+
+// packKey is the key of a group, see schema.Group.Key.
+type packKey struct {
+	node uint32
+	key  Key
+}
+
+// Key is that of the contents of a group: a number, or bytes.
+type Key struct {
+	Number int64
+	Bytes  []byte
+}
+
+// key computes the key of a group.
+func (v *Values) key(o *Op) Key {
+	if o.expr.Kind() == schema.TextExpr {
+		return Key{Bytes: bytes.Clone(v.Text(o.expr))}
+	}
+	return Key{Number: v.Int(o.expr)}
+}
+
+// AddKey computes the key of a group of a record to encode, whose node has just been added.
+func (r *Record) AddKey(v *Values, node int) {
+	o := &r.Program.Ops[r.Nodes[node].Op]
+	if o.packing.Keyed() {
+		r.keys = append(r.keys, packKey{uint32(node), v.key(o)})
+	}
+}
+
+// apply replaces bytes by what they are with a key, or by what they are sent as.
+func (k Key) apply(method schema.Packing, b []byte, send bool) {
+	by := int(k.Number)
+	if send {
+		by = -by
+	}
+	for i := range b {
+		switch {
+		case method == schema.Rotate:
+			b[i] = bits.RotateLeft8(b[i], by)
+		case len(k.Bytes) > 0:
+			b[i] ^= k.Bytes[i%len(k.Bytes)]
+		case k.Bytes == nil:
+			b[i] ^= byte(k.Number)
+		}
+	}
 }

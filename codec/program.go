@@ -45,6 +45,7 @@ type Program struct {
 	setFirst bool                // each register is set before it is used, so that they need not be cleared
 	packed   bool                // has compressed groups
 	reread   bool                // what Encode made is decoded again: it sets nodes, and proves that computed sizes and positions are right
+	holders  []holder            // by field: what holds its value
 	gaps     bool                // see KeepsGaps
 	wholeReg uint16              // register of the size of the message, or noIndex
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
@@ -56,6 +57,9 @@ type Program struct {
 	jumps    []jumpTable
 	memo     atomic.Value
 }
+
+// holder is the op of a field's value, and its item in the block of the op.
+type holder struct{ op, item uint16 }
 
 // FieldInfo is one field of a Program.
 type FieldInfo struct {
@@ -131,7 +135,8 @@ type Op struct {
 	ended    uint16 // lists with Ending: the register that is not 0 after the last element, or noIndex
 	reg      uint16 // OpVar, OpLet, OpShown, OpText: the register that it sets, or noIndex
 	at       uint16 // OpGroup: register of the byte at which its contents begin, or noIndex
-	in       uint16 // OpGroup with at: register of the byte at which the bytes end in which its contents are, or noIndex: of the message
+	in       uint16 // OpGroup with at: the registers of the bytes at which those begin and end in which its contents are, or noIndex: those of the message
+	inEnd    uint16
 	begin    uint16 // OpGroup with a size or compressed: the registers that it sets to the bytes at which its contents begin and end, or noIndex
 	stop     uint16
 	size     uint16 // OpGroup: register of its size in bytes, or noIndex
@@ -145,8 +150,12 @@ type Op struct {
 	null     bool           // text, bytes and lists: a count of -1 means null
 	packing  schema.Packing // OpGroup
 	expr     wire.Expr      // OpLet, OpShown, and OpText and OpBlob that are computed
-	window   bool           // OpGroup: its size is computed
-	lax      bool           // terminated text and bytes: see schema.Extent
+	node     uint16         // OpList: the registers that it sets to its node and to the number of the element that is read, or noIndex
+	index    uint16
+	trim     bool // text and bytes: see schema.Extent
+	pad      byte
+	window   bool // OpGroup: its size is computed
+	lax      bool // terminated text and bytes: see schema.Extent
 	keep     bool
 	with     bool
 }

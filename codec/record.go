@@ -22,11 +22,12 @@ type Record struct {
 	fixups  []uint32
 	threads []thread
 	placed  []placed
-	moved   []uint32 // by node before its move: its index after it
-	spare   []Node   // memory of Nodes before a move
-	voids   []Range  // while encoding: the bytes, not bits, that fill groups up
-	owned   []bool   // by byte, once contents are placed: it belongs to something
-	overlay []byte   // memory for contents that are placed
+	moved   []uint32  // by node before its move: its index after it
+	spare   []Node    // memory of Nodes before a move
+	keys    []packKey // by node
+	voids   []Range   // while encoding: the bytes, not bits, that fill groups up
+	owned   []bool    // by byte, once contents are placed: it belongs to something
+	overlay []byte    // memory for contents that are placed
 	leaves  []Leaf
 	spans   []span
 	odd     []Problem
@@ -137,6 +138,7 @@ func (r *Record) Status() Status {
 func (r *Record) Reset(p *Program) {
 	r.Program, r.Data, r.Nodes, r.Problems = p, nil, r.Nodes[:0], r.Problems[:0]
 	r.Used, r.Short, r.Illegal, r.Code, r.Packs = 0, false, false, 0, r.Packs[:0]
+	r.keys = r.keys[:0]
 	if cap(r.regs) < p.regs {
 		r.regs = make([]uint64, p.regs)
 	}

@@ -393,7 +393,7 @@ func (r writer) content(dst []byte, o *codec.Op, node uint32) []byte {
 		from := n.Off / 8
 		return appendText(dst, r.Data[from:from+uint32(n.Raw)*uint32(o.Unit)], o.Set)
 	case codec.NodeBlob:
-		return appendHex(dst, r.Data[n.Off/8:(n.Off+n.Len)/8])
+		return appendHex(dst, r.Data[n.Off/8:n.Off/8+uint32(n.Raw)])
 	case codec.NodeNull:
 		return append(dst, "null"...)
 	}

@@ -115,6 +115,7 @@ type valuer struct {
 	regs    []uint64
 	depth   int // of calls
 	pos     position
+	from    uint64         // where the innermost group with a size begins
 	limits  []uint64       // where the groups around end, see limit
 	pending []pendingKey   // members of choices without a name
 	used    map[int32]bool // the keys that an alternative has read
@@ -447,7 +448,11 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			v.varint(o, pc, pi, base, obj)
 		case codec.OpShown: // whatever value is given
 			vals := v.values()
-			v.node(codec.Node{Raw: v.p.Show(o, &vals), Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
+			raw := v.p.Show(o, &vals)
+			v.node(codec.Node{Raw: raw, Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVar})
+			if num := v.p.Var(o).Num; (num.Min != nil || num.Max != nil) && !num.Legal(raw) {
+				v.failAt(obj, o.Field, "", "out-of-range", "%s is computed, and outside the legal range %s", num.Decimal(raw), rangeText(num))
+			}
 		case codec.OpAlign:
 			v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeAlign})
 		case codec.OpGroup, codec.OpCall:
@@ -576,15 +581,18 @@ func (v *valuer) text16(o *codec.Op, pc uint16, tok int32) {
 	if tok >= 0 && v.toks[tok].kind != tokNull {
 		n = v.appendChars(o.Field, tok, t.Charset, t.Size == schema.Terminated && !t.With, t.End)
 	}
-	v.units(o, tok, uint64(n), "characters")
+	v.units(o, tok, uint64(n+v.padding(o, tok, n)), "characters")
 	v.run(o, pc, tok, off, uint64(n), codec.NodeText)
 }
 
 // run adds the node of n units of a text or of bytes, which begin at a bit.
 func (v *valuer) run(o *codec.Op, pc uint16, tok int32, off uint32, n uint64, kind codec.NodeKind) {
 	size := uint32(n) * uint32(o.Unit)
+	if _, ok := o.Trim(); ok {
+		size = uint32(len(v.data)) - off/8
+	}
 	if reg, ok := o.Register(); ok {
-		v.regs[reg] = uint64(off/8)<<32 | uint64(size)
+		v.regs[reg] = uint64(off/8)<<32 | n*uint64(o.Unit)
 	}
 	if o.Size == schema.Terminated {
 		if v.given(tok) && (o.With() || kind == codec.NodeBlob) {
@@ -692,7 +700,7 @@ func (v *valuer) blob(o *codec.Op, pc uint16, tok int32) {
 	if tok >= 0 && v.toks[tok].kind != tokNull {
 		n = max(0, v.appendBytes(o.Field, tok))
 	}
-	v.units(o, tok, uint64(n), "bytes")
+	v.units(o, tok, uint64(n+v.padding(o, tok, n)), "bytes")
 	v.run(o, pc, tok, off, uint64(n), codec.NodeBlob)
 }
 
@@ -725,6 +733,9 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 	}
 	l := v.p.Fields[o.Field].Schema.Type.(*schema.List)
 	list := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeList})
+	if reg, ok := o.Node(); ok {
+		v.regs[reg] = uint64(list)
+	}
 	n := uint64(0)
 	switch {
 	case tok < 0 || v.toks[tok].kind == tokNull:
@@ -763,6 +774,9 @@ func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
 func (v *valuer) element(o *codec.Op, pc uint16, l *schema.List, tok, index int32) {
 	v.path = append(v.path, pathPart{field: o.Field, elem: index})
 	defer func() { v.path = v.path[:len(v.path)-1] }()
+	if reg, ok := o.Index(); ok {
+		v.regs[reg] = uint64(index)
+	}
 	at := uint32(len(v.data)) * 8
 	if !o.Plain || o.Linked {
 		e := v.node(codec.Node{Off: at, Op: pc, Kind: codec.NodeElem})

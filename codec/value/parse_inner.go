@@ -249,6 +249,10 @@ func (v *valuer) group(o *codec.Op, pc uint16, tok int32) {
 	}
 	w := v.openWindow(o, tok)
 	g := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeGroup})
+	if v.p.Ops[body].Packed() {
+		vals := v.values()
+		v.r.AddKey(&vals, g)
+	}
 	v.contents(body+1, v.p.Ops[body].End, v.p.Ops[body].Body, o.Bare, v.p.Ops[body].Field, tok)
 	n := &v.r.Nodes[g]
 	n.Len, n.After = uint32(len(v.data))*8-n.Off, uint32(len(v.r.Nodes))

@@ -62,9 +62,9 @@ func (v *valuer) sizeOf(n *codec.Node) uint64 {
 
 // values returns what expressions refer to.
 func (v *valuer) values() codec.Values {
-	x := codec.Values{Regs: v.regs, Data: v.data}
+	x := codec.Values{Program: v.p, Regs: v.regs, Data: v.data, Nodes: v.r.Nodes}
 	if v.p.Rereads() {
-		x.At = uint32(min(v.here(), math.MaxUint32))
+		x.At, x.From, x.To = uint32(min(v.here(), math.MaxUint32)), v.from, v.limit()
 	}
 	return x
 }
@@ -106,6 +106,7 @@ func (v *valuer) made(o *codec.Op, pc uint16) {
 type window struct {
 	begin uint64
 	pos   position // of what follows a group with a position
+	from  uint64   // see valuer.from
 	size  uint64
 	ok    bool
 }
@@ -131,7 +132,12 @@ func (v *valuer) openWindow(o *codec.Op, tok int32) (w window) {
 		end = w.begin + w.size
 	}
 	v.bounds(o, w.begin, end)
-	v.limits = append(v.limits, end)
+	w.from = v.from
+	if o.HasSize() {
+		v.from, v.limits = w.begin, append(v.limits, end)
+	} else {
+		v.limits = append(v.limits, v.limit())
+	}
 	return w
 }
 
@@ -146,7 +152,7 @@ func (v *valuer) closeWindow(o *codec.Op, w window, node int, tok int32) {
 	if !v.p.Rereads() {
 		return
 	}
-	v.limits = v.limits[:len(v.limits)-1]
+	v.limits, v.from = v.limits[:len(v.limits)-1], w.from
 	used := v.here() - w.begin
 	if w.ok {
 		if used > w.size && !o.Packed() {
@@ -187,4 +193,33 @@ func (v *valuer) limit() uint64 {
 		return v.limits[n-1]
 	}
 	return unknownEnd
+}
+
+// padding fills text or bytes of n units up, whose size is known, and returns the number of bytes of the padding.
+func (v *valuer) padding(o *codec.Op, tok int32, n int) int {
+	pad, ok := o.Trim()
+	if !ok {
+		return 0
+	}
+	if n > 0 && v.data[len(v.data)-1] == pad {
+		v.failAt(tok, o.Field, "", "end-inside", "the value ends with %d, which fills it up", pad)
+		return 0
+	}
+	size := n
+	switch reg, _ := o.Count(); o.Size {
+	case schema.Fixed:
+		size = int(o.N)
+	case schema.Computed:
+		size = int(min(v.regs[reg], codec.MaxMessage))
+	case schema.ToEnd:
+		if end := v.limit(); end != unknownEnd {
+			size = int(end - min(v.here(), end))
+		}
+	}
+	size = max(size-n, 0)
+	v.blank += size
+	for k := 0; k < size && !v.tooLarge(); k++ {
+		v.data = append(v.data, pad)
+	}
+	return size
 }

@@ -8,7 +8,8 @@ type Expr struct {
 	Float float64 // FloatLiteral
 	Text  string  // TextLiteral: characters in UTF-8, or bytes
 	Bytes bool    // TextLiteral: it is bytes, of which some operations count each
-	Field *Field  // Ref: a number, a text or bytes; a list for its number of elements. Begin and End: a group with a size, or nil. Index: a list
+	Field *Field  // Ref: a number, a text or bytes; a list for its number of elements. Begin and End: a group with a size, or nil. Index and Element: a list
+	Inner *Field  // Element: a number, a text or bytes in an element, not in a list inside it
 	Part  string  // Ref: the part of a Bitfield
 	Set   Charset // Characters
 	Args  []*Expr
@@ -31,8 +32,12 @@ func (e *Expr) Kind() ExprKind {
 		return FloatExpr
 	case TextLiteral, ToText, Slice, Reverse, Characters:
 		return TextExpr
-	case Ref:
-		switch t := e.Field.Type.(type) {
+	case Ref, Element:
+		f := e.Field
+		if e.Op == Element {
+			f = e.Inner
+		}
+		switch t := f.Type.(type) {
 		case *Number:
 			if t.Kind == Float || t.Scale != 0 {
 				return FloatExpr
@@ -87,8 +92,11 @@ const (
 	TextLiteral
 	Begin      // the byte of the message at which the bytes of a group with a size begin, which is around or earlier; of no group: 0
 	End        // the byte at which they end; of no group: the size of the message
+	From       // the byte at which the bytes of the innermost group with a size around begin; those of the message, without one
+	To         // likewise, at which they end
 	Cursor     // the byte at which the next part begins
 	Index      // the number of the current element of a list around, from 0
+	Element    // a value in the element with a number, from 0, of an earlier list, or of one around; 0 or "" if there is none
 	LengthOf   // of a text: its number of characters; of bytes
 	ToInt      // of a number: without its fraction; of a text: in the base of the second operand, 0 if it is no number
 	ToText     // of an integer, in decimal
@@ -106,7 +114,7 @@ var exprOps = [...]struct {
 	Div: {"/", 2}, Mod: {"%", 2}, BitAnd: {"&", 2}, BitOr: {"|", 2}, BitXor: {"^", 2}, ShiftLeft: {"<<", 2}, ShiftRight: {">>", 2},
 	Equal: {"==", 2}, NotEqual: {"!=", 2}, Less: {"<", 2}, LessEqual: {"<=", 2}, Greater: {">", 2}, GreaterEqual: {">=", 2},
 	And: {"&&", 2}, Or: {"||", 2}, If: {"?", 3},
-	FloatLiteral: {"", 0}, TextLiteral: {"", 0}, Begin: {"begin", 0}, End: {"end", 0}, Cursor: {"cursor", 0}, Index: {"index", 0},
+	FloatLiteral: {"", 0}, TextLiteral: {"", 0}, Begin: {"begin", 0}, End: {"end", 0}, From: {"from", 0}, To: {"to", 0}, Cursor: {"cursor", 0}, Index: {"index", 0}, Element: {"element", 1},
 	LengthOf: {"length", 1}, ToInt: {"int", 2}, ToText: {"text", 1}, Slice: {"slice", 3}, Reverse: {"reverse", 1}, ByteAt: {"byte", 2},
 	Characters: {"characters", 1},
 }

@@ -333,6 +333,7 @@ type Group struct {
 
 	// Packed is the compression of the contents. Without Sized they extend to the end of the frame, or of the sized group around it.
 	Packed Packing
+	Key    *Expr // Packed with Xor: a byte, or bytes that repeat. With Rotate: the number of bits
 }
 
 // HasBody reports whether the group is a part of its own on the wire. The fields of others are among those around them.
@@ -373,7 +374,9 @@ type Extent struct {
 	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text or bytes
 	Lax      bool   // Terminated: the end of the frame, or of the group with a size, ends it, too
 	Keep     bool   // Terminated: the unit that ends it is not part of it, but of what follows
-	With     bool   // Terminated: the unit that ends it is part of the value
+	Trim     bool   // text and bytes of Fixed, Computed and ToEnd: the value ends before the last run of the byte Pad
+	Pad      byte
+	With     bool // Terminated: the unit that ends it is part of the value
 }
 
 // Size is the way the number of units is determined.

@@ -16,7 +16,7 @@ func Compile(m *schema.Message) (out *Message, err error) { return CompileApart(
 // CompileApart is like Compile, but groups of the structs in apart are parts of their own, for descriptions that refer to a struct in place
 // of repeating it: see Outline. A struct that is apart is a message by itself: its items refer to its own fields only.
 func CompileApart(m *schema.Message, apart map[*schema.Struct]bool) (out *Message, err error) {
-	c := &compiler{m: &Message{Schema: m, apart: apart, Whole: None}}
+	c := &compiler{m: &Message{Schema: m, apart: apart, Whole: None}, indexed: map[*schema.Field]bool{}, inner: map[*schema.Field]bool{}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -52,16 +52,18 @@ type compileError string
 func fail(format string, args ...any) { panic(compileError(fmt.Sprintf(format, args...))) }
 
 type compiler struct {
-	m      *Message
-	index  map[*schema.Field]int   // indexes of the fields of the current body and of its groups
-	regs   []regs                  // by field
-	chosen map[*schema.Field]bool  // numbers and texts that choose alternatives, or are in expressions, and groups and lists around which they look
-	own    map[*schema.Struct]int  // structs of groups that may contain themselves: the field of the last use
-	alts   map[int][]int           // by field of a choice: the first field of each alternative, and the end
-	seen   map[*schema.Struct]bool // inner structs, for Message.source
-	parts  int
-	weaves int // those around the current part
-	packed int // depth of compressed groups
+	m       *Message
+	index   map[*schema.Field]int   // indexes of the fields of the current body and of its groups
+	regs    []regs                  // by field
+	chosen  map[*schema.Field]bool  // numbers and texts that choose alternatives, or are in expressions, and groups and lists around which they look
+	own     map[*schema.Struct]int  // structs of groups that may contain themselves: the field of the last use
+	alts    map[int][]int           // by field of a choice: the first field of each alternative, and the end
+	seen    map[*schema.Struct]bool // inner structs, for Message.source
+	parts   int
+	indexed map[*schema.Field]bool // lists whose current element has a number in expressions
+	inner   map[*schema.Field]bool // fields of elements that expressions look up
+	weaves  int                    // those around the current part
+	packed  int                    // depth of compressed groups
 
 	repeats bool  // some fields have the name of another one
 	reads   int   // number of values so far, if repeats
@@ -69,7 +71,7 @@ type compiler struct {
 }
 
 // regs are the registers of a field.
-type regs struct{ count, offset, value, bytes, present, begin, end int32 }
+type regs struct{ count, offset, value, bytes, present, begin, end, node, index int32 }
 
 // parentKind is the kind of the parent of a field.
 type parentKind uint8
@@ -103,7 +105,7 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 		}
 		c.m.Fields = append(c.m.Fields, Field{Schema: f, Name: name, Last: None, Parent: parent, InList: in == inList, Again: None})
 		c.repeats = c.repeats || f.Same != nil
-		c.regs = append(c.regs, regs{None, None, None, None, None, None, None})
+		c.regs = append(c.regs, regs{None, None, None, None, None, None, None, None, None})
 		if first {
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
@@ -113,6 +115,7 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 		case *schema.Group:
 			c.expr(t.At)
 			c.expr(t.Size)
+			c.expr(t.Key)
 			if t.In != nil {
 				c.choose(t.In)
 			}
@@ -189,8 +192,14 @@ func (c *compiler) expr(e *schema.Expr) {
 		fail("an expression of more than %d operations", schema.MaxExpr)
 	}
 	e.Uses(func(x *schema.Expr) {
-		if x.Field != nil {
+		switch {
+		case x.Op == schema.Index:
+			c.indexed[x.Field] = true
+		case x.Field != nil:
 			c.choose(x.Field)
+		}
+		if x.Inner != nil {
+			c.inner[x.Inner] = true
 		}
 	})
 }
@@ -388,7 +397,7 @@ func (c *compiler) push(sc *scope, it Item) *Item {
 
 // newPart returns a part without registers.
 func newPart(k Kind, field int) Part {
-	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None, At: None, In: None, Begin: None, Stop: None}
+	return Part{Kind: k, Field: field, Count: None, Offset: None, Reg: None, Bytes: None, Present: None, Ended: None, At: None, In: None, InEnd: None, Begin: None, Stop: None, Node: None, Index: None}
 }
 
 func (it *Item) place() Place { return Place{it.Off, it.Bits, it.Order} }
@@ -597,7 +606,7 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 			c.computedText(sc, fi, v)
 			return
 		}
-		if unit := unitOf(t); ext.Size == schema.Fixed && unit > 0 && !c.chosen[f] {
+		if unit := unitOf(t); ext.Size == schema.Fixed && unit > 0 && !c.chosen[f] && !ext.Trim {
 			c.fixed(sc, fi, ext.N, unit)
 			return
 		}
@@ -702,6 +711,9 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	c.reading(fi)
 	ext, _ := ExtentOf(f.Type)
 	c.unresolved(ext.Min, ext.Max)
+	if ext.Trim && (unitOf(f.Type) != 1 || ext.Size != schema.Fixed && ext.Size != schema.Computed && ext.Size != schema.ToEnd) {
+		fail("field %q is padded, and has no size or larger units than bytes", f.Name)
+	}
 	p := newPart(Text, fi)
 	p.Extent, p.Unit, p.Count, p.Offset = ext, unitOf(f.Type), int(c.regs[fi].count), int(c.regs[fi].offset)
 	p.MinUnits, p.MaxUnits = ext.Units()
@@ -721,6 +733,13 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 		p.Kind, p.Reg = Blob, c.textReg(fi)
 	case *schema.List:
 		p.Kind, p.List = List, t
+		if c.chosen[f] && !t.Linked && c.regs[fi].node == None {
+			c.regs[fi].node = int32(c.addReg(schema.Value, fi, Place{Bits: 64}))
+		}
+		if c.indexed[f] && c.regs[fi].index == None {
+			c.regs[fi].index = int32(c.addReg(schema.Value, fi, Place{Bits: 64}))
+		}
+		p.Node, p.Index = int(c.regs[fi].node), int(c.regs[fi].index)
 		c.list(&p, depth)
 	default:
 		fail("field %q has no units", f.Name)
@@ -878,7 +897,8 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 		}
 		p.At = c.let(sc, t.At)
 		if t.In != nil {
-			if p.In = int(c.regs[c.fieldOf(t.In)].end); p.In == None {
+			of := c.regs[c.fieldOf(t.In)]
+			if p.In, p.InEnd = int(of.begin), int(of.end); p.In == None {
 				fail("group %q has a position in %q, which has no size or is not earlier", name, t.In.Name)
 			}
 		}
@@ -887,6 +907,15 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 		c.regs[fi].begin = int32(c.addReg(schema.Value, fi, Place{Bits: 64}))
 		c.regs[fi].end = int32(c.addReg(schema.Value, fi, Place{Bits: 64}))
 		p.Begin, p.Stop = int(c.regs[fi].begin), int(c.regs[fi].end)
+	}
+	if t.Packed.Keyed() != (t.Key != nil) {
+		fail("group %q has a key that its packing does not have, or lacks one", name)
+	}
+	if t.Key != nil {
+		p.Expr = &Expr{}
+		if c.steps(p.Expr, t.Key); p.Expr.Kind() == schema.FloatExpr || t.Packed == schema.Rotate && p.Expr.Kind() != schema.IntExpr {
+			fail("group %q has a key that is not a number or bytes", name)
+		}
 	}
 	if t.Packed != schema.Unpacked {
 		c.packed++
@@ -964,6 +993,7 @@ func (c *compiler) selector(sc *scope, fi int, t *schema.Choice) (reg int, text 
 			if reg = int(c.regs[f].count); reg != None {
 				return reg, false
 			}
+			return c.let(sc, t.On), false
 		}
 		if reg = int(c.regs[f].value); reg == None {
 			fail("choice %q depends on %q, which is not an earlier number or text", name, t.On.Field.Name)
@@ -993,7 +1023,8 @@ func (c *compiler) let(sc *scope, e *schema.Expr) (reg int) {
 
 // computed adds a number that is computed and shown.
 func (c *compiler) computed(sc *scope, fi int, t *schema.Number) {
-	if t.Kind == schema.Float && t.Bits != 64 || t.Scale != 0 || t.Add != 0 || t.Absent || t.Var != schema.Sized || t.Min != nil || t.Max != nil {
+	c.unresolved(t.Min, t.Max)
+	if t.Kind == schema.Float && t.Bits != 64 || t.Scale != 0 || t.Add != 0 || t.Absent || t.Var != schema.Sized {
 		fail("number %q is computed, and not a plain integer or a float of 64 bits", c.m.Fields[fi].Schema.Name)
 	}
 	c.flush(sc)
@@ -1045,8 +1076,10 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 	switch s.Op {
 	case schema.Ref:
 		c.ref(&s, e)
-	case schema.Begin, schema.End, schema.Index:
+	case schema.Begin, schema.End:
 		c.around(&s, e.Field)
+	case schema.Index, schema.Element:
+		c.element(&s, e, kinds[0])
 	default:
 		s.operands(kinds)
 	}
@@ -1103,11 +1136,19 @@ func (c *compiler) ref(s *Step, e *schema.Expr) {
 	if _, list := e.Field.Type.(*schema.List); list && c.regs[s.Field].count != None {
 		s.Reg = int(c.regs[s.Field].count)
 		return
+	} else if s.Reg = int(c.regs[s.Field].node); list && s.Reg != None {
+		s.Listed = true
+		return
 	}
 	if s.Reg = int(c.regs[s.Field].value); s.Reg == None {
 		fail("an expression depends on %q, which is not an earlier number, text or bytes", e.Field.Name)
 	}
-	switch t := e.Field.Type.(type) {
+	s.typed(e.Field, e.Part)
+}
+
+// typed sets the kind of the value of a field.
+func (s *Step) typed(f *schema.Field, part string) {
+	switch t := f.Type.(type) {
 	case *schema.Number:
 		switch {
 		case t.Kind == schema.Float || t.Scale != 0:
@@ -1117,9 +1158,9 @@ func (c *compiler) ref(s *Step, e *schema.Expr) {
 		}
 		s.Add, s.Truth = t.Add, t.Kind == schema.Bool
 	case *schema.Bitfield:
-		if e.Part != "" && e.Part != t.All {
-			if s.Part = t.Forms[len(t.Forms)-1].Part(e.Part); s.Part == nil {
-				fail("%q has no part %q", e.Field.Name, e.Part)
+		if part != "" && part != t.All {
+			if s.Part = t.Forms[len(t.Forms)-1].Part(part); s.Part == nil {
+				fail("%q has no part %q", f.Name, part)
 			}
 		}
 	case *schema.Text:
@@ -1127,15 +1168,47 @@ func (c *compiler) ref(s *Step, e *schema.Expr) {
 	case *schema.Blob:
 		s.Kind, s.Bytes = schema.TextExpr, true
 	default:
-		fail("an expression depends on %q, which is not a number", e.Field.Name)
+		fail("an expression depends on %q, which is not a number", f.Name)
 	}
+}
+
+// element sets the operand that is about an element of a list.
+func (c *compiler) element(s *Step, e *schema.Expr, number schema.ExprKind) {
+	s.Field = c.fieldOf(e.Field)
+	if s.Op == schema.Index {
+		if s.Reg = int(c.regs[s.Field].index); s.Reg == None {
+			fail("an expression depends on the number of the element of %q, and is not in it", e.Field.Name)
+		}
+		return
+	}
+	list, ok := e.Field.Type.(*schema.List)
+	if s.Reg = int(c.regs[s.Field].node); !ok || s.Reg == None || list.Linked || number != schema.IntExpr {
+		fail("an expression depends on an element of %q, which is not an earlier list of adjacent elements", e.Field.Name)
+	}
+	if s.Inner = c.m.within(s.Field, e.Inner); s.Inner == None {
+		fail("an expression depends on a field that elements of %q do not have", e.Field.Name)
+	}
+	s.typed(e.Inner, e.Part)
+}
+
+// within returns the first field with a schema inside a list, but not in a list inside it; None if there is none.
+func (m *Message) within(list int, f *schema.Field) int {
+	for i := list + 1; i < m.Fields[list].End; {
+		if m.Fields[i].Schema == f {
+			return i
+		}
+		if _, inner := m.Fields[i].Schema.Type.(*schema.List); inner {
+			i = m.Fields[i].End
+		} else {
+			i++
+		}
+	}
+	return None
 }
 
 // around sets the operand that is about the bytes of a group with a size, or about the message.
 func (c *compiler) around(s *Step, f *schema.Field) {
 	switch {
-	case s.Op == schema.Index:
-		fail("an expression with the number of an element")
 	case f == nil && s.Op == schema.End:
 		if c.m.Whole == None {
 			c.m.Whole = c.addReg(schema.Value, None, Place{Bits: 64})

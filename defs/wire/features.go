@@ -26,6 +26,7 @@ const (
 	Compression                // groups that are compressed
 	Windows                    // groups with a computed size, and positions and ends in groups
 	Texts                      // expressions over texts, bytes and floats
+	Elements                   // expressions with the elements of lists
 	LooseEnds                  // bytes up to a certain one, and texts that the end of the message ends, too, or whose end belongs to them or to what follows
 
 	Features // the number of features
@@ -38,7 +39,7 @@ func (f Feature) String() string {
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
 		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
 		"numbers that are computed and not sent", "contents at a computed position", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
-		"compressed contents", "groups with a computed size, and positions in groups", "expressions with texts, bytes or floats", "texts and bytes with other ends than a zero that follows",
+		"compressed contents", "groups with a computed size, and positions in groups", "expressions with texts, bytes or floats", "expressions with the elements of lists", "texts and bytes with other ends than a zero that follows",
 	}[f]
 }
 
@@ -128,8 +129,10 @@ func (u *users) parts(parts []Part) {
 func (u *users) expr(x Expr, field int) {
 	for i := range x {
 		switch s := &x[i]; {
-		case s.Op == schema.Begin, s.Op == schema.End, s.Op == schema.Cursor:
+		case s.Op == schema.Begin, s.Op == schema.End, s.Op == schema.Cursor, s.Op == schema.From, s.Op == schema.To:
 			u.use(Windows, field)
+		case s.Op == schema.Index, s.Op == schema.Element, s.Listed:
+			u.use(Elements, field)
 		case s.Kind != schema.IntExpr || s.Of != schema.IntExpr:
 			u.use(Texts, field)
 		}
@@ -137,7 +140,7 @@ func (u *users) expr(x Expr, field int) {
 }
 
 func (u *users) extent(p *Part) {
-	if e := p.Extent; e.Lax || e.Keep || e.With || e.Size == schema.Terminated && p.Kind == Blob {
+	if e := p.Extent; e.Lax || e.Keep || e.With || e.Trim || e.Size == schema.Terminated && p.Kind == Blob {
 		u.use(LooseEnds, p.Field)
 	}
 	if p.Extent.Null {

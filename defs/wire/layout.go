@@ -465,6 +465,12 @@ func (m *Message) Rules(r *Row) string {
 func (m *Message) extentNote(p *Part) string {
 	switch e := p.Extent; {
 	case m.Packing(p) != schema.Unpacked:
+		switch m.Packing(p) {
+		case schema.Xor:
+			return "xor with " + m.ExprText(*p.Expr)
+		case schema.Rotate:
+			return "each byte rotated by " + m.ExprText(*p.Expr) + " bits"
+		}
 		return "compressed with " + m.Packing(p).String()
 	case p.Kind == Computed:
 		return "computed: " + m.ExprText(*p.Expr)
@@ -626,6 +632,17 @@ func (m *Message) ExprText(x Expr) string {
 			text = strconv.Quote(cut(string(s.Text)))
 		case schema.Cursor:
 			text = "position"
+		case schema.From:
+			text = "begin"
+		case schema.To:
+			text = "end"
+		case schema.Index:
+			text = "number of the element of " + m.Label(s.Field)
+		case schema.Element:
+			text = m.Label(s.Field) + "[" + take(1)[0] + "]"
+			if name := m.Fields[s.Inner].Name; name != "" {
+				text += "." + name
+			}
 		case schema.Begin, schema.End:
 			if text = s.Op.Name() + " of the message"; s.Field != None {
 				text = s.Op.Name() + " of " + m.Label(s.Field)

@@ -101,11 +101,14 @@ type Part struct {
 	Lists []Part // Weave
 	Cases []Case // Choice: the first one that applies is used; if none applies, there are no contents
 
-	Reg     int   // Let, Computed, and a Text that selects alternatives: the register that it sets; otherwise None
-	Expr    *Expr // Let, Computed
+	Reg     int   // Let, Computed, and a Text or Blob that alternatives or expressions depend on: the register that it sets; otherwise None
+	Expr    *Expr // Let, Computed; Group: the key of its contents, or nil
 	Bytes   int   // Group: register of its size in bytes, or None
 	At      int   // Group: register of the byte at which its contents begin, or None: they begin where it is
-	In      int   // Group with At: register of the byte at which the bytes end in which its contents are, or None: the end of the message
+	In      int   // Group with At: the registers of the bytes at which those begin and end in which its contents are, or None: those of the message
+	InEnd   int
+	Node    int   // List: the register that it sets to its node, for expressions about its elements, or None
+	Index   int   // List: the register that it sets to the number of the element that is read, or None
 	Begin   int   // Group with Bytes: the register that it sets to the byte at which its contents begin, or None
 	Stop    int   // likewise, to the byte at which they end
 	Body    *Body // Group
@@ -164,33 +167,35 @@ func (x Expr) Kind() schema.ExprKind { return x[len(x)-1].Kind }
 
 // Unsure reports whether the value depends on where the message, or a group in progress, ends.
 func (x Expr) Unsure() bool {
-	return slices.ContainsFunc(x, func(s Step) bool { return s.Op == schema.End })
+	return slices.ContainsFunc(x, func(s Step) bool { return s.Op == schema.End || s.Op == schema.To })
 }
 
 // Plain reports whether the expression has only integers, from registers and literals.
 func (x Expr) Plain() bool {
 	return !slices.ContainsFunc(x, func(s Step) bool {
-		return s.Kind != schema.IntExpr || s.Of != schema.IntExpr || s.Op == schema.Cursor
+		return s.Kind != schema.IntExpr || s.Of != schema.IntExpr || s.Op >= schema.From && s.Op <= schema.Element && s.Op != schema.Index || s.Listed
 	})
 }
 
 // Step is an operand or an operation of an Expr.
 type Step struct {
-	Op    schema.ExprOp
-	Kind  schema.ExprKind // of its value
-	Of    schema.ExprKind // of the operands that an operation compares, adds and so on: those of another kind are converted
-	Int   int64           // Literal
-	Float float64         // FloatLiteral
-	Text  []byte          // TextLiteral
-	Bytes bool            // the value, or that of the first operand, is bytes rather than characters
-	Set   schema.Charset  // Characters, and Ref to a text
-	Reg   int             // Ref; Begin, End and Index, None: the message
-	Field int             // likewise
-	Bits  int             // Ref to a number: its width, if it is signed; otherwise 0
-	Add   int64           // Ref to a number: added to it
-	Truth bool            // Ref to a boolean: 1 for every value other than 0
-	Num   *schema.Number  // Ref to a float, or to a number with a scale
-	Part  *schema.Part    // Ref to a part of a bitfield; nil: all bits
+	Op     schema.ExprOp
+	Kind   schema.ExprKind // of its value
+	Of     schema.ExprKind // of the operands that an operation compares, adds and so on: those of another kind are converted
+	Int    int64           // Literal
+	Float  float64         // FloatLiteral
+	Text   []byte          // TextLiteral
+	Bytes  bool            // the value, or that of the first operand, is bytes rather than characters
+	Set    schema.Charset  // Characters, and Ref to a text
+	Reg    int             // Ref; Begin, End and Index, None: the message
+	Field  int             // likewise
+	Inner  int             // Element: the field in the element
+	Bits   int             // Ref to a number: its width, if it is signed; otherwise 0
+	Add    int64           // Ref to a number: added to it
+	Listed bool            // Ref to a list whose number of elements is not sent: that of the node in the register
+	Truth  bool            // Ref to a boolean: 1 for every value other than 0
+	Num    *schema.Number  // Ref to a float, or to a number with a scale
+	Part   *schema.Part    // Ref to a part of a bitfield; nil: all bits
 }
 
 // Fits reports whether a case that depends on the length applies to a frame of that many bytes.
