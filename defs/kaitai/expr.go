@@ -91,28 +91,39 @@ func parseExpr(text string) (e *ex, err error) {
 }
 
 func (p *exprParser) whole() (e *ex, err error) {
+	x := p.parse(func() {
+		p.next()
+		e = p.cond()
+	})
+	switch {
+	case x != nil:
+		x.from, x.to = x.from+p.base, x.to+p.base
+		return nil, x
+	case p.base != 0:
+		e.shift(p.base)
+	}
+	return e, nil
+}
+
+// parse runs f, and returns an error if it fails or leaves something over.
+func (p *exprParser) parse(f func()) (err *exprError) {
 	defer func() {
 		if r := recover(); r != nil {
 			x, ok := r.(*exprError)
 			if !ok {
 				panic(r)
 			}
-			x.from, x.to = x.from+p.base, x.to+p.base
-			e, err = nil, x
+			err = x
 		}
 	}()
 	if len(p.text) > maxExpr {
 		p.fail(0, len(p.text), "the expression is too long")
 	}
-	p.next()
-	e = p.cond()
+	f()
 	if p.tok.kind != tokEnd {
 		p.fail(p.tok.from, p.tok.to, fmt.Sprintf("%q is left over", p.text[p.tok.from:p.tok.to]))
 	}
-	if p.base != 0 {
-		e.shift(p.base)
-	}
-	return e, nil
+	return nil
 }
 
 func (e *ex) shift(by int) {
@@ -132,31 +143,21 @@ type typeRef struct {
 // parseTypeRef parses the use of a type: a::b(1, x)[].
 func parseTypeRef(text string) (t typeRef, err error) {
 	p := &exprParser{text: text}
-	defer func() {
-		if r := recover(); r != nil {
-			x, ok := r.(*exprError)
-			if !ok {
-				panic(r)
-			}
-			err = x
+	x := p.parse(func() {
+		p.next()
+		t.path = p.path()
+		if p.is("(") {
+			p.next()
+			t.args = p.list(")")
 		}
-	}()
-	if len(p.text) > maxExpr {
-		p.fail(0, len(p.text), "the type is too long")
-	}
-	p.next()
-	t.path = p.path()
-	if p.is("(") {
-		p.next()
-		t.args = p.list(")")
-	}
-	if p.is("[") {
-		p.next()
-		p.want("]")
-		t.list = true
-	}
-	if p.tok.kind != tokEnd {
-		p.fail(p.tok.from, p.tok.to, fmt.Sprintf("%q is left over", p.text[p.tok.from:p.tok.to]))
+		if p.is("[") {
+			p.next()
+			p.want("]")
+			t.list = true
+		}
+	})
+	if x != nil {
+		return t, x
 	}
 	return t, nil
 }

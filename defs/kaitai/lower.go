@@ -28,6 +28,7 @@ type lowerer struct {
 	seen  map[source.Span]bool
 
 	tops   map[string]*typeDef // types of files
+	selves map[*typeDef]bool   // types that contain themselves, or not
 	files  map[*tree]bool
 	fields int
 	always int // instances at a position around the current type
@@ -36,7 +37,7 @@ type lowerer struct {
 }
 
 func newLowerer(t *tree, among *build.Among) *lowerer {
-	return &lowerer{tree: t, among: among, seen: map[source.Span]bool{}, tops: map[string]*typeDef{}, files: map[*tree]bool{}}
+	return &lowerer{tree: t, among: among, seen: map[source.Span]bool{}, tops: map[string]*typeDef{}, selves: map[*typeDef]bool{}, files: map[*tree]bool{}}
 }
 
 // report adds a diagnostic, once for each place: types are compiled for each use.
@@ -496,6 +497,9 @@ func (l *lowerer) entry(x *inst, a *attr, in place, raw bool) {
 			}
 			l.when(x, cond, body, a)
 			x.vals[a.id] = v
+			if a.valid != nil && !v.ranged {
+				l.report(loss(a.valid.span, "valid of a field under a condition, except for constant eq, min and max of numbers", "it is not checked"))
+			}
 			return
 		case cond.Int == 0:
 			x.vals[a.id] = &val{kind: noVal, why: fmt.Sprintf("%q is never read", a.id)}
@@ -511,6 +515,15 @@ func (l *lowerer) entry(x *inst, a *attr, in place, raw bool) {
 		x.s.Wire = append(x.s.Wire, item)
 	}
 	x.vals[a.id] = v
+	if a.valid == nil || v.ranged {
+		return
+	}
+	if a.fixed {
+		l.report(loss(a.valid.span, "valid of contents", "it is not checked"))
+		return
+	}
+	l.used(v, a.valid.span)
+	l.check(x, a, v)
 }
 
 // when adds fields that are present under a condition.
@@ -579,7 +592,7 @@ func (l *lowerer) repeated(x *inst, a *attr, in place, f *schema.Field, raw, inl
 	if a.repeat == "until" {
 		list.Expr = l.truth(x, a.until, context{elem: elem, index: f})
 	}
-	return &val{kind: listVal, field: f, elem: elem}, schema.Item{Field: f}
+	return &val{kind: listVal, field: f, elem: elem, ranged: elem.ranged}, schema.Item{Field: f}
 }
 
 // constant compiles contents.
@@ -612,9 +625,8 @@ func (l *lowerer) single(x *inst, a *attr, in place, f *schema.Field, raw, inlin
 			l.wrong(malformed(a.typNode.span, text.Quote(name)+" has no byte order", "write "+name+"le or "+name+"be, or meta/endian"))
 		}
 		l.enumOf(x, a, n)
-		l.limits(x, a, n)
 		f.Type = n
-		return numberVal(f)
+		return l.limited(x, a, n, numberVal(f))
 	}
 	return l.user(x, a, a.typ, in, f, c)
 }
@@ -683,10 +695,7 @@ func (l *lowerer) window(x *inst, a *attr, in place, f *schema.Field, c context)
 	g := &schema.Group{Sized: true}
 	inner := place{field: f, packed: in.packed}
 	if a.process != nil {
-		if a.process.str() != "zlib" {
-			l.fail(a.process.span, "process %s", text.Quote(a.process.str()))
-		}
-		g.Packed, inner.packed = schema.Zlib, true
+		inner.packed = true
 	}
 	switch {
 	case a.size != nil:
@@ -699,8 +708,78 @@ func (l *lowerer) window(x *inst, a *attr, in place, f *schema.Field, c context)
 	default:
 		g.Size = toEnd(in)
 	}
+	if a.process != nil {
+		if c.read = g.Size; c.read == nil {
+			c.read = toEnd(in)
+		}
+		g.Packed, g.Key = l.process(x, a, c)
+	}
 	f.Type = g
 	return g, inner
+}
+
+// recursive reports whether a type contains itself.
+func (l *lowerer) recursive(d *typeDef) bool {
+	if is, ok := l.selves[d]; ok {
+		return is
+	}
+	seen := map[*typeDef]bool{}
+	var walk func(of *typeDef) bool
+	walk = func(of *typeDef) bool {
+		if seen[of] {
+			return of == d
+		}
+		seen[of] = true
+		for _, list := range [...][]*attr{of.seq, of.instances} {
+			for _, a := range list {
+				refs := []*typeRef{a.typ}
+				for _, c := range a.cases {
+					refs = append(refs, c.typ)
+				}
+				for _, r := range refs {
+					if r == nil {
+						continue
+					}
+					if to := l.find(r.path, of); to != nil && (to == d || walk(to)) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	l.selves[d] = walk(d)
+	return l.selves[d]
+}
+
+// process returns the method of a process, and its key.
+func (l *lowerer) process(x *inst, a *attr, c context) (schema.Packing, *schema.Expr) {
+	s := a.process.str()
+	name, rest, args := strings.Cut(s, "(")
+	name = strings.TrimSpace(name)
+	if name == "zlib" && !args {
+		return schema.Zlib, nil
+	}
+	if name != "xor" && name != "rol" && name != "ror" {
+		l.fail(a.process.span, "process %s", text.Quote(s))
+	}
+	rest, closed := strings.CutSuffix(strings.TrimRight(rest, " "), ")")
+	e, err := parseExpr(rest)
+	if err != nil || !closed {
+		l.wrong(badExpression(a.process.span, name+" has one argument"))
+	}
+	e.shift(strings.Index(s, "(") + 1)
+	key := l.eval(x, &expr{e, a.process}, c)
+	switch {
+	case name == "xor" && (key.kind == intVal || key.kind == bytesVal):
+		return schema.Xor, key.e
+	case name == "rol" && key.kind == intVal:
+		return schema.Rotate, key.e
+	case name == "ror" && key.kind == intVal:
+		return schema.Rotate, op(schema.Sub, lit(8), key.e)
+	}
+	l.wrong(badExpression(a.process.span, name+" of "+key.kind.String()))
+	return 0, nil
 }
 
 // toEnd returns the number of bytes up to the end of a stream.
@@ -715,9 +794,12 @@ func bare(f *schema.Field) *schema.Struct {
 
 // extent compiles text or bytes, of a type made with its extent, in units of some bytes. plain: without terminators and padding.
 func (l *lowerer) extent(x *inst, a *attr, in place, c context, f *schema.Field, of func(schema.Extent) schema.Type, unit int, plain bool) *schema.Field {
-	term := a.term
+	term, pad := a.term, a.pad
 	if plain {
-		term = nil
+		term, pad = nil, -1
+	}
+	if pad >= 0 && len(term) > 0 {
+		l.report(loss(a.at, "pad-right beside a terminator", "the padding is shown as part of a value without its terminator"))
 	}
 	if len(term) > 0 && len(term) != unit {
 		l.fail(a.at, "a terminator of %d bytes", len(term))
@@ -752,10 +834,14 @@ func (l *lowerer) extent(x *inst, a *attr, in place, c context, f *schema.Field,
 		g.Bare, g.Struct = true, bare(inner)
 		return inner
 	case a.sizeEOS:
-		f.Type = of(schema.Extent{Size: schema.ToEnd})
+		f.Type = of(schema.Extent{Size: schema.ToEnd, Trim: pad >= 0, Pad: byte(max(pad, 0))})
 		return f
 	}
 	n := l.number(x, a.size, c)
+	if pad >= 0 {
+		f.Type = of(schema.Extent{Size: schema.Computed, Expr: n, Trim: true, Pad: byte(pad)})
+		return f
+	}
 	if _, text := of(schema.Extent{}).(*schema.Blob); text && n.Op == schema.Literal && n.Int > 0 && n.Int < 1<<20 {
 		f.Type = of(schema.Extent{Size: schema.Fixed, N: int(n.Int)})
 		return f
@@ -772,9 +858,6 @@ func (l *lowerer) texts(x *inst, a *attr, name string, in place, f *schema.Field
 		b.process = nil
 	}
 	if a.process != nil && !inside {
-		if a.process.str() != "zlib" {
-			l.fail(a.process.span, "process %s", text.Quote(a.process.str()))
-		}
 		g, inner := l.window(x, a, in, f, c)
 		body := &schema.Field{}
 		v := l.texts(x, a, name, inner, body, c, true)
@@ -784,9 +867,6 @@ func (l *lowerer) texts(x *inst, a *attr, name string, in place, f *schema.Field
 		return v
 	}
 	if name == "" {
-		if b.pad >= 0 && len(b.term) == 0 {
-			l.report(loss(a.at, "pad-right of bytes", "the padding is shown as part of the value"))
-		}
 		of := l.extent(x, &b, in, c, f, func(e schema.Extent) schema.Type { return &schema.Blob{Extent: e} }, 1, false)
 		return &val{kind: bytesVal, e: schema.RefTo(of), field: of}
 	}
@@ -797,14 +877,8 @@ func (l *lowerer) texts(x *inst, a *attr, name string, in place, f *schema.Field
 	if set16 && len(b.term) == 1 && b.term[0] == 0 {
 		b.term = []byte{0, 0}
 	}
-	if b.pad >= 0 && len(b.term) == 0 {
-		if b.size != nil && set.Unit() == 1 {
-			if n := l.number(x, b.size, c); n.Op == schema.Literal && n.Int > 0 && n.Int < 1<<20 {
-				f.Type = &schema.Text{Charset: set, Pad: byte(b.pad), Extent: schema.Extent{Size: schema.Fixed, N: int(n.Int)}}
-				return &val{kind: strVal, e: schema.RefTo(f), field: f}
-			}
-		}
-		l.report(loss(a.at, "pad-right of text of variable size", "the padding is shown as part of the value"))
+	if b.pad >= 0 && set.Unit() > 1 {
+		l.fail(a.at, "pad-right of text in %s", set)
 	}
 	of := l.extent(x, &b, in, c, f, func(e schema.Extent) schema.Type { return &schema.Text{Charset: set, Extent: e} }, set.Unit(), false)
 	return &val{kind: strVal, e: schema.RefTo(of), field: of}
@@ -845,12 +919,19 @@ func (l *lowerer) bits(x *inst, a *attr, name string, f *schema.Field, inline bo
 		l.fail(a.at, "fields of bits in two orders in one byte")
 	}
 	l.enumOf(x, a, n)
-	l.limits(x, a, n)
 	if inline {
 		x.bits, x.order = (x.bits+n.Bits)%8, n.Order
 	}
 	f.Type = n
-	return numberVal(f)
+	return l.limited(x, a, n, numberVal(f))
+}
+
+// limited gives a number its legal range, as far as that is one.
+func (l *lowerer) limited(x *inst, a *attr, n *schema.Number, v *val) *val {
+	if v.ranged = l.limits(x, a, n); !v.ranged {
+		n.Min, n.Max = nil, nil
+	}
+	return v
 }
 
 func (l *lowerer) bitEndian(x *inst, name string) string {
@@ -893,11 +974,11 @@ func enumNames(d *enumDef, n *schema.Number) *schema.Enum {
 	return e
 }
 
-// limits gives a number the bounds of valid.
-func (l *lowerer) limits(x *inst, a *attr, n *schema.Number) {
+// limits gives a number the bounds of valid. It reports whether there are no other constraints.
+func (l *lowerer) limits(x *inst, a *attr, n *schema.Number) bool {
 	v := a.valid
 	if v == nil {
-		return
+		return true
 	}
 	set := func(of *node, to ...**schema.Limit) bool {
 		e, err := parseExpr(of.str())
@@ -945,9 +1026,110 @@ func (l *lowerer) limits(x *inst, a *attr, n *schema.Number) {
 			}
 		}
 	}
-	if !ok {
-		l.report(loss(v.span, "valid, except for integers and floats with eq, min and max that are constants", "it is not checked"))
+	return ok
+}
+
+// check adds the constraint of a value that is not the range of a number: a computed truth value that must be true.
+func (l *lowerer) check(x *inst, a *attr, v *val) {
+	d := l.caught(func() {
+		cond := l.constraint(x, a, v)
+		if cond.Op == schema.Literal && cond.Int != 0 {
+			return
+		}
+		if x.bits != 0 {
+			l.fail(a.valid.span, "valid of bits that share a byte with others, except for constant eq, min and max")
+		}
+		must := &schema.Limit{Uint: 1}
+		f := &schema.Field{Name: a.id + "_valid", Span: l.spanOf(a), TypeText: "valid", Type: &schema.Number{Bits: 8, Expr: cond, Min: must, Max: must}}
+		x.s.Fields = append(x.s.Fields, f)
+		x.s.Wire = append(x.s.Wire, schema.Item{Field: f})
+	})
+	if d == nil {
+		return
 	}
+	if d.d.Severity == diag.Warning {
+		d.d.Help = "it is not checked"
+	}
+	if d.d.Message != "" {
+		l.report(d.d)
+	}
+}
+
+// constraint returns the condition of valid.
+func (l *lowerer) constraint(x *inst, a *attr, v *val) *schema.Expr {
+	n := a.valid
+	if v.kind == noVal || v.kind == structVal || v.kind == listVal || v.kind == ioVal {
+		l.fail(n.span, "valid of %s", v.kind)
+	}
+	c := context{in: x, elem: v}
+	compare := func(of *node, o string) *schema.Expr {
+		e, err := parseExpr(of.str())
+		if of.kind == listNode {
+			e = &ex{kind: exArray}
+			for _, i := range of.items {
+				item, err := parseExpr(i.str())
+				if err != nil {
+					l.wrong(badExpression(i.span, err.Error()))
+				}
+				e.args = append(e.args, item)
+			}
+		} else if err != nil {
+			l.wrong(badExpression(of.span, err.Error()))
+		}
+		at := c
+		at.n = &node{span: of.span}
+		r := l.binary(&at, &ex{kind: exBinary, name: o, args: []*ex{{kind: exName, name: "_"}, e}})
+		if r.kind != boolVal {
+			l.fail(of.span, "valid of %s", r.kind)
+		}
+		return r.e
+	}
+	if n.kind != mapNode {
+		return compare(n, "==")
+	}
+	all := lit(1)
+	for i, k := range n.keys {
+		item := n.items[i]
+		one := lit(0)
+		switch k.text {
+		case "eq":
+			one = compare(item, "==")
+		case "min":
+			one = compare(item, ">=")
+		case "max":
+			one = compare(item, "<=")
+		case "any-of":
+			for _, i := range item.items {
+				one = either(one, compare(i, "=="))
+			}
+		case "in-enum":
+			if v.kind != intVal || v.enum == nil {
+				l.fail(item.span, "in-enum of %s", v.kind)
+			}
+			for _, known := range v.enum.values {
+				one = either(one, op(schema.Equal, v.e, lit(int64(known.value))))
+			}
+		case "expr":
+			e, err := parseExpr(item.str())
+			if err != nil {
+				l.wrong(badExpression(item.span, err.Error()))
+			}
+			one = l.truth(x, &expr{e, item}, c)
+		default:
+			l.fail(k.span, "valid with %s", text.Quote(k.text))
+		}
+		if all = op(schema.And, all, one); all.Size() > schema.MaxExpr {
+			l.fail(n.span, "the expression has more than %d operations", schema.MaxExpr)
+		}
+	}
+	return all
+}
+
+func either(a, b *schema.Expr) *schema.Expr {
+	if a.Op == schema.Literal && a.Int == 0 {
+		return b
+	}
+	return op(schema.Or, a, b)
 }
 
 // bitsOf returns the number of bits of a type such as b12le, 0 for others.

@@ -3,9 +3,11 @@ package kaitai
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
@@ -41,17 +43,25 @@ func (k valKind) scalar() bool { return k <= bytesVal }
 
 // val is what an expression stands for.
 type val struct {
-	kind  valKind
-	e     *schema.Expr
-	enum  *enumDef
-	wide  bool  // an unsigned integer of 64 bits
-	inst  *inst // structVal
-	alts  []alt
-	field *schema.Field // of the value, if it is a field
-	elem  *val          // listVal: any element
-	elems []*val        // arrayVal, and bytes of an expression
-	io    place         // ioVal
-	why   string        // noVal
+	kind   valKind
+	e      *schema.Expr
+	enum   *enumDef
+	wide   bool  // an unsigned integer of 64 bits
+	inst   *inst // structVal
+	alts   []alt
+	field  *schema.Field // of the value, if it is a field
+	elem   *val          // listVal: any element
+	at     *element      // structVal, unionVal: it is in an element of a list
+	elems  []*val        // arrayVal, and bytes of an expression
+	io     place         // ioVal
+	why    string        // noVal
+	ranged bool          // valid is a range of the number
+}
+
+// element is an element of a list.
+type element struct {
+	list  *schema.Field
+	index *schema.Expr
 }
 
 // alt is one of the values that a union may be.
@@ -64,6 +74,7 @@ type alt struct {
 type place struct {
 	field  *schema.Field
 	packed bool // its bytes are not those of the message
+	around bool // the innermost one around, whichever it is
 }
 
 // lossError is the reason why something cannot be lowered.
@@ -85,6 +96,7 @@ type context struct {
 	n     *node
 	elem  *val          // "_"
 	index *schema.Field // the list of "_index"
+	read  *schema.Expr  // of process: the number of bytes that have been read by then
 }
 
 func (c *context) at(e *ex) source.Span { return c.n.sub(e.from, e.to) }
@@ -112,7 +124,7 @@ func strOf(e *schema.Expr) *val  { return &val{kind: strVal, e: e} }
 
 // bytesOf returns the bytes of a constant.
 func bytesOf(b []byte) *val {
-	v := &val{kind: bytesVal, e: &schema.Expr{Op: schema.TextLiteral, Text: string(b)}}
+	v := &val{kind: bytesVal, e: &schema.Expr{Op: schema.TextLiteral, Text: string(b), Bytes: true}}
 	for _, c := range b {
 		v.elems = append(v.elems, intOf(lit(int64(c))))
 	}
@@ -277,7 +289,7 @@ func op2(cond, a, b *schema.Expr) *schema.Expr {
 func zero(k valKind) *schema.Expr {
 	switch k {
 	case strVal, bytesVal:
-		return &schema.Expr{Op: schema.TextLiteral}
+		return &schema.Expr{Op: schema.TextLiteral, Bytes: k == bytesVal}
 	case floatVal:
 		return &schema.Expr{Op: schema.FloatLiteral}
 	}
@@ -404,7 +416,7 @@ func (l *lowerer) name(c *context, e *ex) *val {
 		if c.index == nil {
 			l.wrong(badExpression(c.at(e), `"_index" is known only in a field with repeat`))
 		}
-		return &val{kind: noVal, why: "the number of an element"}
+		return intOf(&schema.Expr{Op: schema.Index, Field: c.index})
 	}
 	return l.memberOf(c, e, c.in, e.name)
 }
@@ -421,6 +433,9 @@ func (l *lowerer) memberOf(c *context, e *ex, of *inst, name string) *val {
 		l.crosses(of, of.parent, c.at(e))
 		return &val{kind: structVal, inst: of.parent}
 	case "_io":
+		if of == c.in && l.recursive(of.def) { // whichever stream it is
+			return &val{kind: ioVal, io: place{packed: of.stream.packed, around: true}}
+		}
 		l.streamOf(of)
 		return &val{kind: ioVal, io: of.stream}
 	case "_sizeof":
@@ -506,6 +521,9 @@ func (l *lowerer) streamOf(of *inst) {
 }
 
 func (l *lowerer) member(c *context, e *ex, of *val, name string) *val {
+	if of.at != nil && of.kind == structVal && of.inst != nil {
+		return l.inElement(c, e, l.memberOf(c, e, of.inst, name), of.at)
+	}
 	switch of.kind {
 	case noVal:
 		return of
@@ -531,23 +549,118 @@ func (l *lowerer) member(c *context, e *ex, of *val, name string) *val {
 	return l.method(c, e, of, name, nil)
 }
 
+// elementOf returns the element of a list with a number.
+func (l *lowerer) elementOf(c *context, e *ex, of *val, index *schema.Expr) *val {
+	if of.field == nil || of.elem == nil || of.at != nil {
+		l.fail(c.at(e), "an element of an array that is being read, or is in another one")
+	}
+	return l.inElement(c, e, of.elem, &element{of.field, index})
+}
+
+// inElement returns a value of an element of a list, as it is seen from outside of the list.
+func (l *lowerer) inElement(c *context, e *ex, v *val, at *element) *val {
+	out := *v
+	switch v.kind {
+	case noVal:
+		return v
+	case listVal, arrayVal, ioVal:
+		l.fail(c.at(e), "%s in an element of an array", v.kind)
+	case structVal:
+		if v.at != nil || v.inst == nil || !insideList(at.list, v.inst.s) {
+			l.fail(c.at(e), "an object outside of an element of an array, by way of the element")
+		}
+		out.at = at
+	case unionVal:
+		out.alts = nil
+		for _, a := range v.alts {
+			b := alt{a.cond, l.inElement(c, e, a.v, at)}
+			if b.cond != nil {
+				b.cond = l.elementExpr(c, e, b.cond, at)
+			}
+			out.alts = append(out.alts, b)
+		}
+		out.at = at
+	default:
+		l.used(&out, c.at(e))
+		out.e, out.field, out.elems = l.elementExpr(c, e, out.e, at), nil, nil
+	}
+	return &out
+}
+
+// elementExpr returns an expression with the fields of an element, as it is seen from outside of the list.
+func (l *lowerer) elementExpr(c *context, e *ex, x *schema.Expr, at *element) *schema.Expr {
+	switch x.Op {
+	case schema.Ref:
+		if _, list := x.Field.Type.(*schema.List); insideField(at.list, x.Field) {
+			if list {
+				l.fail(c.at(e), "the number of elements of an array in an element of another one")
+			}
+			return &schema.Expr{Op: schema.Element, Field: at.list, Inner: x.Field, Args: []*schema.Expr{at.index}}
+		}
+		return x
+	case schema.Cursor, schema.Begin, schema.End, schema.From, schema.To, schema.Index:
+		l.fail(c.at(e), "a position in an element of an array")
+	case schema.Element:
+		if insideField(at.list, x.Field) {
+			l.fail(c.at(e), "an element of an array in an element of another one")
+		}
+	}
+	out := *x
+	out.Args = make([]*schema.Expr, len(x.Args))
+	for i, a := range x.Args {
+		out.Args[i] = l.elementExpr(c, e, a, at)
+	}
+	return &out
+}
+
+// insideField reports whether a field is in the elements of a list, and not in a list inside them.
+func insideField(list, f *schema.Field) bool {
+	return walkElement(list, func(s *schema.Struct) bool { return slices.Contains(s.Fields, f) })
+}
+
+// insideList reports whether a struct is in the elements of a list, and not in a list inside them.
+func insideList(list *schema.Field, of *schema.Struct) bool {
+	return walkElement(list, func(s *schema.Struct) bool { return s == of })
+}
+
+func walkElement(list *schema.Field, is func(*schema.Struct) bool) bool {
+	t, ok := list.Type.(*schema.List)
+	if !ok || t.Elem == nil {
+		return false
+	}
+	seen := map[*schema.Struct]bool{}
+	var walk func(s *schema.Struct) bool
+	walk = func(s *schema.Struct) bool {
+		if s == nil || seen[s] {
+			return false
+		}
+		seen[s] = true
+		if is(s) {
+			return true
+		}
+		for _, f := range s.Fields {
+			if _, list := f.Type.(*schema.List); list {
+				continue
+			}
+			for _, b := range schema.Bodies(f.Type) {
+				if walk(b) {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	return walk(t.Elem)
+}
+
 // ofUnion returns a member of those alternatives that have it.
 func (l *lowerer) ofUnion(c *context, e *ex, of *val, get func(*val) *val) *val {
 	var out []alt
 	var why *lossError
 	for _, a := range of.alts {
-		func() {
-			defer func() {
-				if r := recover(); r != nil {
-					x, ok := r.(*lossError)
-					if !ok {
-						panic(r)
-					}
-					why = x
-				}
-			}()
-			out = append(out, alt{a.cond, get(a.v)})
-		}()
+		if d := l.caught(func() { out = append(out, alt{a.cond, get(a.v)}) }); d != nil {
+			why = d
+		}
 	}
 	if len(out) == 0 {
 		if why == nil {
@@ -567,15 +680,21 @@ func (l *lowerer) io(c *context, e *ex, of *val, name string) *val {
 	if of.io.field == nil {
 		begin = lit(0)
 	}
+	if of.io.around {
+		begin, end = &schema.Expr{Op: schema.From}, &schema.Expr{Op: schema.To}
+	}
 	cursor := &schema.Expr{Op: schema.Cursor}
+	if c.read != nil {
+		cursor = op(schema.Add, cursor, c.read)
+	}
 	switch name {
 	case "pos":
-		if of.io.field == nil {
+		if begin.Op == schema.Literal {
 			return intOf(cursor)
 		}
 		return intOf(op(schema.Sub, cursor, begin))
 	case "size":
-		if of.io.field == nil {
+		if begin.Op == schema.Literal {
 			return intOf(end)
 		}
 		return intOf(op(schema.Sub, end, begin))
@@ -624,6 +743,9 @@ func (l *lowerer) method(c *context, e *ex, of *val, name string, args []*val) *
 	case sig{intVal, "to_i", 0}, sig{boolVal, "to_i", 0}:
 		return &val{kind: intVal, e: of.e, wide: of.wide}
 	case sig{floatVal, "to_i", 0}, sig{strVal, "to_i", 0}:
+		if f := of.e; f.Op == schema.FloatLiteral && math.Abs(f.Float) < 1<<53 {
+			return intOf(lit(int64(f.Float)))
+		}
 		if of.e.Op == schema.TextLiteral {
 			return l.toInt(c, e, of.e.Text, 10)
 		}
@@ -657,6 +779,9 @@ func (l *lowerer) method(c *context, e *ex, of *val, name string, args []*val) *
 		if !ok {
 			l.fail(c.at(e), "the encoding %s", text.Quote(args[0].e.Text))
 		}
+		if b := of.e; b.Op == schema.TextLiteral && set.Unit() == 1 {
+			return strOf(&schema.Expr{Op: schema.TextLiteral, Text: characters(b.Text, set)})
+		}
 		return strOf(&schema.Expr{Op: schema.Characters, Set: set, Args: []*schema.Expr{of.e}})
 	case sig{bytesVal, "first", 0}:
 		return intOf(un(schema.ByteAt, lit(0)))
@@ -678,8 +803,12 @@ func (l *lowerer) method(c *context, e *ex, of *val, name string, args []*val) *
 		if len(of.elems) > 0 {
 			return l.extreme(c, e, of.elems, name == "max")
 		}
-	case sig{listVal, "first", 0}, sig{listVal, "last", 0}, sig{listVal, "min", 0}, sig{listVal, "max", 0}:
-		l.fail(c.at(e), "an element of an array: %q", name)
+	case sig{listVal, "first", 0}:
+		return l.elementOf(c, e, of, lit(0))
+	case sig{listVal, "last", 0}:
+		return l.elementOf(c, e, of, op(schema.Sub, l.countOf(c, e, of).e, lit(1)))
+	case sig{listVal, "min", 0}, sig{listVal, "max", 0}:
+		l.fail(c.at(e), "%q of an array", name)
 	case sig{bytesVal, "min", 0}, sig{bytesVal, "max", 0}:
 		l.fail(c.at(e), "%q of bytes", name)
 	}
@@ -688,6 +817,25 @@ func (l *lowerer) method(c *context, e *ex, of *val, name string, args []*val) *
 	}
 	l.wrong(badExpression(c.at(e), fmt.Sprintf("%s has no %s with %d arguments", of.kind, text.Quote(name), len(args))))
 	return nil
+}
+
+// characters returns constant bytes as text.
+func characters(b string, set schema.Charset) string {
+	var out []byte
+	switch {
+	case set == schema.UTF8:
+		return strings.ToValidUTF8(b, "\ufffd")
+	case set == schema.Latin1:
+		for i := range len(b) {
+			out = utf8.AppendRune(out, rune(b[i]))
+		}
+	default:
+		for rest := []byte(b); len(rest) > 0; {
+			r, n := set.Next(rest)
+			out, rest = utf8.AppendRune(out, r), rest[n:]
+		}
+	}
+	return string(out)
 }
 
 // toInt is the integer in a constant text.
@@ -722,13 +870,14 @@ func (l *lowerer) extreme(c *context, e *ex, of []*val, largest bool) *val {
 
 // countOf returns the number of elements of a list.
 func (l *lowerer) countOf(c *context, e *ex, of *val) *val {
-	if of.field != nil {
-		if t, ok := of.field.Type.(*schema.List); ok && t.Size == schema.Computed {
-			return intOf(t.Expr)
-		}
+	t, ok := fieldType(of).(*schema.List)
+	switch {
+	case !ok || of.elem == nil:
+		l.fail(c.at(e), "the number of elements of an array that is being read")
+	case t.Size == schema.Computed:
+		return intOf(t.Expr)
 	}
-	l.fail(c.at(e), "the number of elements of an array that ends by itself")
-	return nil
+	return intOf(schema.RefTo(of.field))
 }
 
 func (l *lowerer) index(c *context, e *ex, of, i *val) *val {
@@ -761,7 +910,7 @@ func (l *lowerer) index(c *context, e *ex, of, i *val) *val {
 		}
 		return l.merge(c.at(e), alts)
 	case listVal:
-		l.fail(c.at(e), "an element of an array by its number")
+		return l.elementOf(c, e, of, i.e)
 	}
 	l.wrong(badExpression(c.at(e), of.kind.String()+" has no elements"))
 	return nil
