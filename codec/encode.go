@@ -23,7 +23,15 @@ func (p *Program) Encode(dst, src *Record) error {
 	if p.Simple && p.quickEncode(dst, src) {
 		return nil
 	}
-	return p.encode(dst, src, false)
+	return p.encode(dst, src, false, nil)
+}
+
+// encodeOver is Encode for a record whose values come from a message.
+func (p *Program) encodeOver(dst, src *Record, over *overlay) error {
+	if err := p.Resolved(); err != nil {
+		return err
+	}
+	return p.encode(dst, src, false, over)
 }
 
 // EncodeClose is Encode for values whose positions may change: contents at positions follow all others without gaps. Another position is a
@@ -32,14 +40,14 @@ func (p *Program) EncodeClose(dst, src *Record) error {
 	if err := p.Resolved(); err != nil {
 		return err
 	}
-	return p.encode(dst, src, true)
+	return p.encode(dst, src, true, nil)
 }
 
 // encode lays out any record, and returns the error.
-func (p *Program) encode(dst, src *Record, closely bool) error {
+func (p *Program) encode(dst, src *Record, closely bool, over *overlay) error {
 	dst.Reset(p)
 	dst.Code, dst.Session = src.Code, src.Session
-	e := encoder{p: p, src: src, close: closely, dst: dst, out: dst.own[:0], offsetAt: dst.fixups}
+	e := encoder{p: p, src: src, close: closely, over: over, dst: dst, out: dst.own[:0], offsetAt: dst.fixups}
 	if cap(e.offsetAt) < p.regs {
 		e.offsetAt = make([]uint32, p.regs)
 		dst.fixups = e.offsetAt
@@ -126,6 +134,7 @@ type encoder struct {
 	inside   int      // depth of groups with a size or compressed, at whose ends contents may end
 	base     uint32   // byte at which the message begins, or the contents of a compressed group
 	close    bool     // see EncodeClose
+	over     *overlay // of EncodeOver, otherwise nil
 	err      error
 }
 
@@ -269,6 +278,11 @@ func (e *encoder) block(o *Op, pc uint16, n *Node) {
 	at := uint32(len(e.out)) * 8
 	e.node(Node{Off: at, Len: b.Bits, Op: pc, Kind: NodeBlock})
 	e.out = append(e.out, e.src.Data[n.Off/8:(n.Off+b.Bits)/8]...)
+	if was, base, ok := e.over.of(e.next - 1); ok && base.Len == b.Bits && base.Bad == NoProblem {
+		from := e.over.base.Data[base.Off/8 : base.Range().End()/8]
+		copy(e.out[at/8:], from)
+		mergeBlock(b, e.out, at, e.src.Data, n.Off, e.over.same.Data, was.Off)
+	}
 	for i := range b.Loads {
 		if l := &b.Loads[i]; l.kind != RoleValue && l.kind != RolePresent {
 			e.offsetAt[l.Reg] = at + l.Off

@@ -11,7 +11,10 @@ func (e *encoder) varint(o *Op, pc uint16, n *Node) {
 		same.Raw = uint64(e.src.Code)
 		n = &same
 	}
+	was, base, ok := e.over.of(e.next - 1)
 	switch {
+	case ok && was.Raw == n.Raw && it.Var != schema.Long && base.Bad == NoProblem: // perhaps with more bytes than it needs
+		e.out = append(e.out, e.over.base.bytesOf(base)...)
 	case it.Var == schema.Long && n.Len > 0:
 		e.out = it.Shortest(e.out, e.src.Data[n.Off/8:n.Range().End()/8], n.Raw)
 	case n.Raw < 0x80 && it.Var <= schema.LEB128:
@@ -149,6 +152,9 @@ func (e *encoder) align(o *Op, pc uint16) {
 	size := (o.N - (at-e.base)%o.N) % o.N
 	for range size {
 		e.out = append(e.out, 0)
+	}
+	if _, base, ok := e.over.of(e.next - 1); ok && base.Len == size*8 {
+		copy(e.out[at:], e.over.base.bytesOf(base))
 	}
 	e.node(Node{Off: at * 8, Len: size * 8, Op: pc, Kind: NodeAlign})
 }

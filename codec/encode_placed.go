@@ -98,7 +98,7 @@ const maxVoid = 1 << 22
 // placeAt lays out contents at a byte: they may be anywhere, also in the bytes of others if these are the same.
 func (e *encoder) placeAt(x *placed, at uint64) {
 	out, voids := e.out, len(e.dst.voids)
-	if at > uint64(len(out))+maxVoid && at > uint64(len(e.src.Data)) {
+	if at > uint64(len(out))+maxVoid && (e.origin() == nil || at > uint64(len(e.origin().Data))) {
 		e.misplaced(x, "it would be followed by too many bytes that belong to nothing", at)
 		return
 	}
@@ -145,10 +145,21 @@ func (e *encoder) own(out []byte) {
 
 // void returns the byte of the source that belongs to nothing, at the same position; 0 if the source is not a message.
 func (e *encoder) void(at int) byte {
-	if e.src.Used > 0 && at < e.src.Size() {
-		return e.src.Data[at]
+	if from := e.origin(); from != nil && at < from.Size() {
+		return from.Data[at]
 	}
 	return 0
+}
+
+// origin returns the message that the values come from, or nil.
+func (e *encoder) origin() *Record {
+	switch {
+	case e.over != nil:
+		return e.over.base
+	case e.src.Used > 0:
+		return e.src
+	}
+	return nil
 }
 
 // window fills a group of a computed size up, whose contents begin at a byte of the output. source is its node in the source, which has the
@@ -164,10 +175,16 @@ func (e *encoder) window(o *Op, from uint32, source int) {
 		return
 	}
 	e.dst.voids = append(e.dst.voids, Range{uint32(len(e.out)), size - used}) // in bytes
+	origin := e.origin()
+	if _, base, ok := e.over.of(source); ok {
+		n = base
+	} else if e.over != nil {
+		origin = nil
+	}
 	for ; used < size; used++ {
 		b := byte(0)
-		if at := n.Off/8 + used; e.src.Used > 0 && at < uint32(len(e.src.Data)) {
-			b = e.src.Data[at]
+		if at := n.Off/8 + used; origin != nil && used < n.Len/8 && at < uint32(len(origin.Data)) {
+			b = origin.Data[at]
 		}
 		e.out = append(e.out, b)
 	}

@@ -67,9 +67,9 @@ func (v *Values) step(s *wire.Step, args []operand) (out operand) {
 	case schema.Literal:
 		out.n = s.Int
 	case schema.FloatLiteral:
-		out.f = s.Float
+		return operand{f: s.Float}
 	case schema.TextLiteral:
-		out.s = s.Text
+		return operand{s: s.Text}
 	case schema.Ref:
 		return v.ref(s)
 	case schema.Begin, schema.End:

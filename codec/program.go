@@ -46,6 +46,7 @@ type Program struct {
 	packed   bool                // has compressed groups
 	reread   bool                // what Encode made is decoded again: it sets nodes, and proves that computed sizes and positions are right
 	holders  []holder            // by field: what holds its value
+	looks    bool                // has groups whose contents may be bytes of others
 	gaps     bool                // see KeepsGaps
 	wholeReg uint16              // register of the size of the message, or noIndex
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
@@ -154,6 +155,7 @@ type Op struct {
 	index    uint16
 	trim     bool // text and bytes: see schema.Extent
 	pad      byte
+	look     bool // OpGroup with at: its contents may be bytes of others
 	window   bool // OpGroup: its size is computed
 	lax      bool // terminated text and bytes: see schema.Extent
 	keep     bool

@@ -57,7 +57,8 @@ func (p *Program) findSimple() {
 		default:
 			return
 		}
-		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) || o.Size > schema.ToEnd || o.End0 != 0 {
+		if o.Optional || o.Size == schema.ToEnd && int(o.End) < len(p.Ops) || o.Size > schema.ToEnd || o.End0 != 0 ||
+			o.expr != nil || o.lax || o.keep || o.with || o.trim || o.node != noIndex || o.Code == OpBlob && o.Size == schema.Terminated {
 			return
 		}
 		for k := range first.Loads {

@@ -12,6 +12,7 @@ import (
 type span struct {
 	Range
 	node uint32
+	look bool // it may have bytes of others: see schema.Group.Look
 }
 
 // extent returns the range of bits that the fields of a node occupy; it is empty for nodes that only hold others, and for bits that are
@@ -55,14 +56,15 @@ func (r *Record) extent(node int) Range {
 
 // sortedSpans returns the spans of the record that are not empty, by position. They are valid until the next call.
 func (r *Record) sortedSpans() []span {
-	all, sorted := r.spans[:0], true
+	all, sorted, looks := r.spans[:0], true, 0
 	for i := range r.Nodes {
+		looks = r.lookTo(i, looks)
 		at := r.extent(i)
 		if at.Len == 0 {
 			continue
 		}
 		sorted = sorted && (len(all) == 0 || all[len(all)-1].Off <= at.Off)
-		all = append(all, span{at, uint32(i)})
+		all = append(all, span{at, uint32(i), i < looks})
 	}
 	if !sorted {
 		slices.SortStableFunc(all, func(a, b span) int { return cmp.Compare(a.Off, b.Off) })
@@ -179,7 +181,10 @@ func gapsIn(spans []span, from, end uint32, yield func(Range) bool) bool {
 func share(spans []span) bool {
 	end := uint32(0)
 	for _, s := range spans {
-		if s.Off < end {
+		switch {
+		case s.look:
+			continue
+		case s.Off < end:
 			return true
 		}
 		end = s.End()
@@ -187,9 +192,32 @@ func share(spans []span) bool {
 	return false
 }
 
+// lookTo returns the end of the nodes whose bytes others may have, too, that a node is among; to is that of the node before it.
+func (r *Record) lookTo(node, to int) int {
+	if r.Program.looks && node >= to && r.Program.Ops[r.Nodes[node].Op].look && r.Nodes[node].Kind == NodeGroup {
+		return int(r.Nodes[node].After)
+	}
+	return to
+}
+
+// withoutLooks returns the leaves that are not in groups whose contents may be bytes of others.
+func (r *Record) withoutLooks(leaves []Leaf) []Leaf {
+	if !r.Program.looks {
+		return leaves
+	}
+	to, node := 0, 0
+	return slices.DeleteFunc(leaves, func(l Leaf) bool {
+		for ; node <= int(l.Node); node++ {
+			to = r.lookTo(node, to)
+		}
+		return int(l.Node) < to
+	})
+}
+
 // sharedBytes appends a problem for each field that shares bytes with one that begins before it or is read before it. It reorders the
 // leaves.
 func (r *Record) sharedBytes(dst []Problem, leaves []Leaf, most int) []Problem {
+	leaves = r.withoutLooks(leaves)
 	slices.SortStableFunc(leaves, func(a, b Leaf) int { return cmp.Compare(a.Off, b.Off) })
 	var last *Leaf // the one that ends last
 	for i := range leaves {

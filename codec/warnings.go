@@ -79,7 +79,7 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 		switch {
 		case n.Kind == NodeVar:
 			dst = r.oddVarint(dst, i, o)
-		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.Size == schema.Terminated:
+		case n.Kind == NodeText && n.Bad == NoProblem && n.Len == 0 && o.Size == schema.Terminated && o.offset != noIndex:
 			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.Field, -1)})
 		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
 			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, o.Field, -1)})

@@ -321,6 +321,7 @@ type List struct {
 // Group is a set of fields that are shown as one value.
 type Group struct {
 	Struct *Struct
+	Look   bool   // At: the contents may be bytes that others have, too
 	Array  bool   // shown as an array: the fields have the names 0, 1 and so on
 	Around bool   // the header or the tail of a message: not in summaries
 	Own    bool   // may contain itself, in Groups of the same Struct that also are Own
