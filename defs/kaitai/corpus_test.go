@@ -113,10 +113,11 @@ func writtenBack(m *schema.Message, data []byte) string {
 	if err := value.ParseJSON(&built, p, value.AppendJSON(nil, &rec)); err != nil {
 		return err.Error()
 	}
-	if err := p.Encode(&out, &built); err != nil {
+	var over value.Over
+	if err := over.Encode(&out, &built, &rec); err != nil {
 		return err.Error()
 	}
-	if b, n := out.Data[:out.Size()], min(len(data), rec.Used); !bytes.Equal(b, data[:n]) {
+	if b, n := out.Message(), min(len(data), rec.Used); !bytes.Equal(b, data) && !bytes.Equal(b, data[:n]) {
 		return fmt.Sprintf("%d bytes in place of %d: %.100x, not %.100x", len(b), n, b, data[:n])
 	}
 	return ""

@@ -63,9 +63,10 @@ func read(t *testing.T, out *strings.Builder, m *schema.Message, data []byte) {
 		t.Errorf("%s: %v", text, err)
 		return
 	}
-	if err := p.Encode(&again, &built); err != nil {
+	var over value.Over
+	if err := over.Encode(&again, &built, &rec); err != nil {
 		fmt.Fprintf(out, "  not encoded: %v\n", err)
-	} else if !bytes.Equal(again.Data[:again.Size()], data) {
-		fmt.Fprintf(out, "  encoded as %x\n", again.Data[:again.Size()])
+	} else if !bytes.Equal(again.Message(), data) {
+		fmt.Fprintf(out, "  encoded as %x\n", again.Message())
 	}
 }

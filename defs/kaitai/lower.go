@@ -1494,7 +1494,7 @@ func (l *lowerer) positioned(x *inst, a *attr) {
 			at = op(schema.Add, &schema.Expr{Op: schema.Begin, Field: in.field}, at)
 		}
 	}
-	g := &schema.Group{At: at, In: in.field}
+	g := &schema.Group{At: at, In: in.field, Look: true}
 	f := &schema.Field{Name: a.id, Doc: a.doc, Span: l.spanOf(a), Type: g, TypeText: typeText(a)}
 	inner := &schema.Field{}
 	was := x.dead
