@@ -12,7 +12,7 @@
 // Kaitai Struct reads instances when they are asked for. Here an instance is read before the first field that depends on it, others at the end of
 // the fields of their type, in the order of the text. So an instance cannot depend on what is read after that. An instance with a position is a
 // group at that byte; one without is read where the fields of its type end. A value that is an object, an array or a stream is another name of what
-// is shown elsewhere, and not shown again; so are params.
+// is shown elsewhere, and not shown again; params are shown that are numbers, text or bytes.
 //
 //	size, size-eos of a type       a group with a size, whose bytes are _io inside
 //	if                             a choice without a name
@@ -22,16 +22,16 @@
 //	b1 to b64                      numbers of bits; padding up to a whole byte follows the last one
 //	value                          a number, text or bytes that are computed
 //	endian: switch-on              a choice of the type in both byte orders
-//	valid with eq, min and max     the legal range of a number
-//	process: zlib                  compressed contents
+//	valid                          the legal range of a number; otherwise a computed number NAME_valid that must be 1
+//	process: zlib, xor, rol, ror   packed contents
 //
 // # Losses
 //
 // What a format says and a schema cannot is a warning that names it. If bytes cannot be read because of it, the fields before are read, also what
-// follows the end of a group with a size, and the message is broken. A field of a known size is then shown as bytes. What is lost today: elements of
-// arrays by number, process other than zlib, objects that end at a terminator, padding of bytes and of texts of variable size (shown as part of the
-// value), types that contain themselves and depend on what is around them or on their stream, instances that depend on what is read later, bits
-// inside a byte in a list or under a condition, valid with other constraints (not checked), types that code in other languages implements.
+// follows the end of a group with a size, and the message is broken. A field of a known size is then shown as bytes. What is lost today: objects that
+// end at a terminator or are padded, process of other programs, padding beside a terminator that is missing, types that contain themselves and depend
+// on what is around them or on positions of their stream, instances that depend on what is read later, bits inside a byte in a list or under a
+// condition, positions in processed bytes and in the stream of an element, types that code in other languages implements.
 //
 // Integers of expressions have 64 bits, and wrap around. A field that is not there is 0, or empty, in an expression.
 package kaitai
