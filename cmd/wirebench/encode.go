@@ -13,13 +13,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/codec"
+	"wirebench/codec/scan"
 	"wirebench/codec/view"
 	"wirebench/server/workspace"
 )
 
 func newEncode() *cobra.Command {
 	m := &messageFlags{}
-	code := ""
+	code, base := "", ""
 	cmd := &cobra.Command{
 		Use:   "encode [--message NAME] [FILE...]",
 		Short: "Encode values as messages",
@@ -31,10 +32,14 @@ name their message, so that --message is not needed.
 
 For a line that cannot be encoded, encode prints an empty line, reports the
 reasons with the line number on standard error, and exits with status 1. Reasons
-that are the same for many lines are reported once, with their numbers.`,
+that are the same for many lines are reported once, with their numbers.
+
+With --base HEX, or for a line {"base":"HEX","value":{...}}, the bytes are those
+that the values come from: whatever has not changed keeps its bytes, also what
+values do not show.`,
 		Example: `  echo '{"channel_name":"Lann","password":12345}' | wirebench encode --message C_JOIN_PRIVATE_CHANNEL --code 0x1234`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			e, err := newEncoder(cmd, m, code)
+			e, err := newEncoder(cmd, m, code, base)
 			if err != nil {
 				return err
 			}
@@ -63,6 +68,7 @@ that are the same for many lines are reported once, with their numbers.`,
 	m.add(cmd)
 	m.addSession(cmd)
 	cmd.Flags().StringVar(&code, "code", "", "code of the message, decimal or 0x (default: from the definition or the map)")
+	cmd.Flags().StringVar(&base, "base", "", "`HEX` that the values come from: what has not changed keeps its bytes")
 	return cmd
 }
 
@@ -72,6 +78,7 @@ type encoder struct {
 	m       *messageFlags
 	snap    *workspace.Snapshot
 	code    *uint32            // of --code
+	base    []byte             // of --base
 	session codec.Session      //
 	enc     *workspace.Encoder // of --message, or of the last message that a line names
 	name    string             // of the message that a line has named
@@ -85,7 +92,7 @@ type encoder struct {
 	again  int    // lines after it with the same reason
 }
 
-func newEncoder(cmd *cobra.Command, m *messageFlags, code string) (*encoder, error) {
+func newEncoder(cmd *cobra.Command, m *messageFlags, code, base string) (*encoder, error) {
 	snap, err := m.snapshot(cmd)
 	if err != nil {
 		return nil, err
@@ -106,8 +113,16 @@ func newEncoder(cmd *cobra.Command, m *messageFlags, code string) (*encoder, err
 		v := uint32(n)
 		e.code = &v
 	}
+	if base != "" {
+		if e.base, err = scan.HexLine(base); err != nil {
+			return nil, fmt.Errorf("--base: %w", err)
+		}
+	}
 	if msg == nil {
 		return e, nil
+	}
+	if e.code == nil && !msg.HasKey {
+		e.code = snap.CodeIn(msg, e.base)
 	}
 	e.enc, err = snap.Encoder(msg, e.code, e.session)
 	if errors.Is(err, workspace.ErrNoCode) {
@@ -121,6 +136,14 @@ func (e *encoder) encode(text []byte) ([]byte, []view.ProblemInfo) {
 	wrong := func(code, message string) ([]byte, []view.ProblemInfo) {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: code, Message: message}}
 	}
+	base := e.base
+	if bytes.Contains(text, []byte(`"base"`)) {
+		if value, own, err := baseOf(text); err != nil {
+			return wrong("bad-base", err.Error())
+		} else if own != nil {
+			text, base = value, own
+		}
+	}
 	var res view.Result
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -129,7 +152,7 @@ func (e *encoder) encode(text []byte) ([]byte, []view.ProblemInfo) {
 		if e.m.message == "" {
 			return wrong("no-message", "a value does not name its message: give --message NAME, or results of decode --json")
 		}
-		return e.enc.Encode(text)
+		return e.enc.EncodeOver(text, base)
 	case res.Status != "ok":
 		return wrong("not-whole", fmt.Sprintf("the result has status %q, so its value is not that of a whole message", res.Status))
 	}
@@ -163,7 +186,24 @@ func (e *encoder) encode(text []byte) ([]byte, []view.ProblemInfo) {
 		}
 		e.name = key
 	}
-	return e.enc.Encode(res.Value)
+	return e.enc.EncodeOver(res.Value, base)
+}
+
+// baseOf returns the value of a line with the bytes that it comes from; nil for a line of another form, which may have a field "base".
+func baseOf(text []byte) (value, base []byte, err error) {
+	var line struct {
+		Base  *string         `json:"base"`
+		Value json.RawMessage `json:"value"`
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if d.Decode(&line) != nil || line.Base == nil || line.Value == nil {
+		return nil, nil, nil
+	}
+	if base, err = scan.HexLine(*line.Base); err != nil {
+		return nil, nil, fmt.Errorf("base: %w", err)
+	}
+	return line.Value, append([]byte{}, base...), nil
 }
 
 // line encodes the value of one line.

@@ -120,6 +120,12 @@ func TestCommands(t *testing.T) {
 		{"a broken definition decodes the fields without errors", []string{"decode", "--library", lib, "--message", "S_BAD", "--json"}, "0500010007", 1, `{"message":"S_BAD","version":1,"code":1,"status":"ok","used":5,"value":{"y":7},"problems":[{"severity":"error","code":"definition-has-errors"...`, `unknown type "in32"`},
 		{"mistakes elsewhere do not matter", []string{"decode", "--library", lib, "--message", "C_JOIN", "--json"}, joinHex, 0, `{"message":"C_JOIN"...`, ""},
 		{"encode", []string{"encode", "--library", lib, "--message", "C_JOIN", "--code", "0x1234"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
+		{"encode over bytes", []string{"encode", "--library", lib, "--message", "C_JOIN", "--base", "0c0034120a000800ffff0000"}, `{"channel_name":"","password":9}`, 0, "0c0034120a000900ffff0000\n", ""},
+		{
+			"encode over the bytes of a line", []string{"encode", "--library", maps, "--message", "C_JOIN"},
+			`{"base":"0c00 3412 0a00 0800 ffff 0000 07","value":{"channel_name":"","password":8}}` + "\n" + `{"base":"0c0034120a000800ffff0000","value":{"channel_name":"a"}}` + "\n" + `{"base":"0g","value":{}}`, 1,
+			"0c0034120a000800ffff000007\n0c003412080000006100" + "0000\n\n", "base: column 2: 'g' is not a hex digit",
+		},
 		{"encode by map", []string{"encode", "--library", maps, "--message", "C_JOIN"}, `{"channel_name":"Lann","password":12345}`, 0, joinHex + "\n", ""},
 		{"--code overrides the map", []string{"encode", "--library", maps, "--message", "C_JOIN", "--code", "0"}, "{}", 0, "0a000000080000000000\n", ""},
 		{"encode continues after a mistake", []string{"encode", "--library", maps, "--message", "C_JOIN"}, "{}\n{\"password\":65536}\n\n{}\n", 1, "0a003412080000000000\n\n\n0a003412080000000000\n", "line 2: error: 65536 does not fit uint16: 0 to 65535 (password) [out-of-range]"},

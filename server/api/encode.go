@@ -9,6 +9,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"wirebench/codec/scan"
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/admit"
@@ -29,6 +30,7 @@ type EncodeBody struct {
 	Dir        string          `json:"dir,omitempty" enum:"c2s,s2c" doc:"direction of the message, if both have its name"`
 	Code       *uint32         `json:"code,omitempty" doc:"of the message; default: from its definition or the code map"`
 	Value      json.RawMessage `json:"value" doc:"an object of values; missing ones are zero or empty"`
+	Base       string          `json:"base,omitempty" maxLength:"16777216" doc:"bytes that the values come from, in hex: what has not changed keeps its bytes"`
 	Definition string          `json:"definition,omitempty" maxLength:"4194304" doc:"unsaved text to use instead of the stored definition of message"`
 
 	Settings settings.Settings `json:"settings,omitzero" doc:"settings that override those of the project, for this request"`
@@ -51,7 +53,7 @@ func (s *API) encode(ctx context.Context, in *encodeInput) (*encodeOutput, error
 }
 
 func (s *API) encodeIn(ctx context.Context, ws *space, b EncodeBody) (*encodeOutput, error) {
-	if err := admitted(ctx, admit.Decode, len(b.Value)+len(b.Definition), admit.PerValue); err != nil {
+	if err := admitted(ctx, admit.Decode, len(b.Value)+len(b.Definition)+len(b.Base), admit.PerValue); err != nil {
 		return nil, err
 	}
 	ws, err := ws.with(b.Settings)
@@ -74,20 +76,40 @@ func (s *API) encodeIn(ctx context.Context, ws *space, b EncodeBody) (*encodeOut
 	if err != nil {
 		return nil, asHTTP(err)
 	}
-	enc, err := ws.Snapshot.Encoder(m, b.Code, b.Session.session())
+	base, err := b.base()
+	if err != nil {
+		return nil, err
+	}
+	code := b.Code
+	if code == nil && !m.HasKey {
+		code = ws.Snapshot.CodeIn(m, base)
+	}
+	enc, err := ws.Snapshot.Encoder(m, code, b.Session.session())
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		return nil, huma.Error422UnprocessableEntity(err.Error() + ": give a code")
 	case err != nil:
 		return nil, asHTTP(err)
 	}
-	data, problems := enc.Encode(b.Value)
+	data, problems := enc.EncodeOver(b.Value, base)
 	if len(problems) > 0 {
 		return nil, refused(problems)
 	}
 	out := &encodeOutput{}
 	out.Body.Hex, out.Body.Fields = hex.EncodeToString(data), view.Fields(enc.Record())
 	return out, nil
+}
+
+// base returns the bytes that the values come from; nil if there are none.
+func (b *EncodeBody) base() ([]byte, error) {
+	if b.Base == "" {
+		return nil, nil
+	}
+	data, err := scan.HexLine(b.Base)
+	if err != nil {
+		return nil, huma.Error422UnprocessableEntity("base: "+err.Error(), &huma.ErrorDetail{Location: "body.base", Message: err.Error()})
+	}
+	return data, nil
 }
 
 // named finds the message to encode by name and, if given, group and direction.

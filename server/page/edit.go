@@ -108,10 +108,10 @@ func (p *work) setBytes(data []byte) {
 	f.edits[f.show] = data
 }
 
-// encoded makes a message of values, with the code of the message they are from.
+// encoded makes a message of values over the one they are from, with its code.
 func (p *work) encoded(res view.Result, value []byte) ([]byte, error) {
 	m, snap := p.job.Rec.Program.Message, p.job.Snap
-	data, _, problems, err := snap.EncodeValue(m, res.Code, value)
+	data, _, problems, err := snap.EncodeValueOver(m, res.Code, value, p.job.Rec.Message())
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		return nil, errors.New("the code of this message is unknown")

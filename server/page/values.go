@@ -85,7 +85,7 @@ func (p *work) encode(text string) {
 	} else if p.form.action == "build" && !p.def.Message.HasKey {
 		code = new(uint32) // a placeholder to be overwritten
 	}
-	data, _, problems, err := p.def.Snap.EncodeValue(p.def.Message, code, []byte(value))
+	data, _, problems, err := p.def.Snap.EncodeValueOver(p.def.Message, code, []byte(value), p.base())
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		v.Problems = []view.ProblemInfo{{Severity: "error", Code: "no-code", Message: "neither the definition nor a code map has the code of this message: enter it below"}}
@@ -111,6 +111,18 @@ func (p *work) encode(text string) {
 	if p.form.action == "build" && len(v.Problems) > 0 {
 		p.notice("Nothing was built: " + v.Problems[0].Message + ".")
 	}
+}
+
+// base returns the bytes of the shown message, if it is one of the open definition: values that are typed come from them.
+func (p *work) base() []byte {
+	if p.form.action == "build" {
+		return nil
+	}
+	job := p.read()
+	if job == nil || job.Rec.Program == nil || job.Rec.Program.Message != p.def.Message {
+		return nil
+	}
+	return bytes.Clone(job.Rec.Message())
 }
 
 // values offers values to encode: those edited by the user, else those of the message, else empty ones.

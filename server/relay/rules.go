@@ -255,7 +255,7 @@ func changeField(snap *workspace.Snapshot, f *transport.Frame, path string, chan
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	next := slices.Concat(text[:at.From], by, text[at.To:])
-	data, _, problems, err := snap.EncodeValue(m, &rec.Code, next)
+	data, _, problems, err := snap.EncodeValueOver(m, &rec.Code, next, f.Bytes)
 	if err == nil && len(problems) > 0 {
 		err = fmt.Errorf("%s: %s", cmp.Or(problems[0].Path, path), problems[0].Message)
 	}

@@ -24,6 +24,8 @@ type Encoder struct {
 	code    uint32
 	session codec.Session
 	in, out codec.Record
+	base    codec.Record
+	over    value.Over
 
 	header *envelope.Header // of a message behind one
 	behind *Encoder         // for values with fields of the header that the message may have; nil: there is none
@@ -55,7 +57,11 @@ func (s *Snapshot) Encoder(m *schema.Message, code *uint32, session codec.Sessio
 }
 
 // Encode encodes a JSON object of values. The bytes are valid until the next call, and nil if there are problems.
-func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
+func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) { return e.EncodeOver(text, nil) }
+
+// EncodeOver is Encode over the bytes that the values come from, which keep what is the same: see codec.Program.EncodeOver. Without bytes it is
+// Encode.
+func (e *Encoder) EncodeOver(text, base []byte) ([]byte, []view.ProblemInfo) {
 	if e.program.Message.Broken { // fields may be missing, and the bytes would silently be wrong
 		return nil, []view.ProblemInfo{{Severity: "error", Code: codec.DefinitionErrors.String(), Message: "the definition has errors and cannot encode values"}}
 	}
@@ -68,18 +74,28 @@ func (e *Encoder) Encode(text []byte) ([]byte, []view.ProblemInfo) {
 	} else if e.behind != nil {
 		if _, _, has := fillHeader(e.behind.header, e.behind.program.Message, text); has {
 			e.last = e.behind
-			return e.behind.Encode(text)
+			return e.behind.EncodeOver(text, base)
 		}
 	}
 	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
 		return nil, valueProblems(err)
 	}
 	e.in.Code, e.in.Session = e.code, e.session
-	if err := e.program.Encode(&e.out, &e.in); err != nil {
+	if err := e.made(base); err != nil {
 		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
 	}
 	e.session.Counter++
 	return e.out.Message(), nil
+}
+
+// made encodes the values.
+func (e *Encoder) made(base []byte) error {
+	if base == nil {
+		return e.program.Encode(&e.out, &e.in)
+	}
+	e.base.Session = e.session
+	e.program.Decode(&e.base, base)
+	return e.over.Encode(&e.out, &e.in, &e.base)
 }
 
 // Open returns the places of the header of the last encoded message that its values did not state.
@@ -108,10 +124,29 @@ func valueProblems(err error) []view.ProblemInfo {
 // EncodeValue encodes one value, with the code of its definition or of the code map unless code is given. The record and the bytes are not
 // reused by later calls.
 func (s *Snapshot) EncodeValue(m *schema.Message, code *uint32, value []byte) ([]byte, *codec.Record, []view.ProblemInfo, error) {
+	return s.EncodeValueOver(m, code, value, nil)
+}
+
+// EncodeValueOver is EncodeValue over the bytes that the value comes from; nil: there are none. Without code it is theirs.
+func (s *Snapshot) EncodeValueOver(m *schema.Message, code *uint32, value, base []byte) ([]byte, *codec.Record, []view.ProblemInfo, error) {
+	if code == nil && !m.HasKey {
+		code = s.CodeIn(m, base)
+	}
 	enc, err := s.Encoder(m, code, codec.Session{Counter: 1})
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	data, problems := enc.Encode(value)
+	data, problems := enc.EncodeOver(value, base)
 	return data, enc.Record(), problems, nil
+}
+
+// CodeIn returns the code in the bytes of a message, nil if they have none.
+func (s *Snapshot) CodeIn(m *schema.Message, data []byte) *uint32 {
+	p, err := s.Program(m)
+	if err != nil || data == nil || !p.NeedsCode() {
+		return nil
+	}
+	var rec codec.Record
+	p.Decode(&rec, data)
+	return &rec.Code
 }
