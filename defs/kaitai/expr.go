@@ -226,6 +226,9 @@ func (p *exprParser) number() {
 			p.tok.kind = tokFloat
 			p.at++
 			digits(isDigit)
+		} else if p.at < len(s) && s[p.at] == '.' && (p.at+1 == len(s) || !isLetter(s[p.at+1])) { // 1.
+			p.tok.kind = tokFloat
+			p.at++
 		}
 		if p.at < len(s) && (s[p.at] == 'e' || s[p.at] == 'E') {
 			k := p.at + 1

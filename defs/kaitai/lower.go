@@ -321,6 +321,9 @@ func (l *lowerer) fill(n *inst, f *schema.Field, at source.Span) *val {
 func (l *lowerer) shownParams(n *inst) {
 	for _, p := range n.def.params {
 		v := *n.params[p.id]
+		if v.kind == noVal {
+			l.report(loss(p.at, v.why, fmt.Sprintf("%q is not shown", p.id)))
+		}
 		if !v.kind.scalar() {
 			continue
 		}
@@ -328,9 +331,7 @@ func (l *lowerer) shownParams(n *inst) {
 		if p.enum != nil && v.enum == nil {
 			v.enum = l.enum(p.enum, n.def)
 		}
-		if f.Type = valueType(&v); v.e.Size() > schema.MaxExpr/4 {
-			continue
-		}
+		f.Type = valueType(&v)
 		n.s.Fields = append(n.s.Fields, f)
 		n.s.Wire = append(n.s.Wire, schema.Item{Field: f})
 	}
@@ -426,9 +427,7 @@ func (x *inst) align() {
 // attr compiles an entry of seq.
 func (l *lowerer) attr(x *inst, a *attr) {
 	if l.fields++; l.fields > maxFields {
-		if l.fields == maxFields+1 {
-			l.report(tooLarge(l.tree.file.Line(1), fmt.Sprintf("the format has more than %d fields, each use of a type counted", maxFields)))
-		}
+		l.tooMany()
 		x.dead, l.broken = true, true
 		return
 	}
@@ -463,11 +462,19 @@ func (l *lowerer) attr(x *inst, a *attr) {
 	}
 }
 
+// tooMany reports, once, that there are too many fields.
+func (l *lowerer) tooMany() {
+	if l.fields == maxFields+1 {
+		l.report(tooLarge(l.tree.file.Line(1), fmt.Sprintf("the format has more than %d fields, each use of a type counted", maxFields)))
+	}
+}
+
 // mistakes reports what is wrong with an entry of seq that is not read because of what precedes it.
 func (l *lowerer) mistakes(x *inst, a *attr) {
 	s, bits := x.s, x.bits
 	x.s, x.bits = &schema.Struct{}, 0
-	if l.fields++; l.fields < maxFields {
+	if l.fields < maxFields {
+		l.fields++
 		if d := l.caught(func() { l.entry(x, a, x.stream, false) }); d != nil && d.d.Severity == diag.Error && d.d.Message != "" {
 			l.report(d.d)
 		}
@@ -648,7 +655,11 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 	for _, e := range t.args {
 		in := c
 		in.in, in.n = x, a.typNode
-		args = append(args, l.ex(&in, e)) // one that is not known matters where it is used
+		v := l.ex(&in, e) // one that is not known matters where it is used
+		if v.kind.scalar() && v.e.Size() > schema.MaxExpr/4 {
+			v = &val{kind: noVal, why: "an argument of many operations"}
+		}
+		args = append(args, v)
 	}
 	parent := x
 	if a.parent != nil {
@@ -928,6 +939,9 @@ func (l *lowerer) bits(x *inst, a *attr, name string, f *schema.Field, inline bo
 
 // limited gives a number its legal range, as far as that is one.
 func (l *lowerer) limited(x *inst, a *attr, n *schema.Number, v *val) *val {
+	if a.enum != nil {
+		v.enum = l.enum(a.enum, x.def)
+	}
 	if v.ranged = l.limits(x, a, n); !v.ranged {
 		n.Min, n.Max = nil, nil
 	}
@@ -1341,7 +1355,8 @@ func (l *lowerer) choice(x *inst, a *attr, in place, f *schema.Field, c context)
 	if len(alts) == 0 {
 		return &val{kind: noVal, why: fmt.Sprintf("%q has no type that is read", a.id)}
 	}
-	v := *l.merge(a.at, alts)
+	v := val{kind: noVal, why: fmt.Sprintf("%q has too many types", a.id)}
+	l.caught(func() { v = *l.merge(a.at, alts) })
 	v.field = nil
 	return &v
 }
@@ -1397,6 +1412,7 @@ func (l *lowerer) instance(x *inst, a *attr) {
 		return
 	}
 	if l.fields++; l.fields > maxFields {
+		l.tooMany()
 		x.vals[a.id] = &val{kind: noVal, why: "the format has too many fields"}
 		l.broken = true
 		return
