@@ -131,6 +131,7 @@ func (c *compiler) part(p *wire.Part) (at int) {
 			o.nullSize = math.MaxUint64
 		}
 		c.p.packed = c.p.packed || g.Packed != schema.Unpacked
+		o.inner = p.Inner
 		o.window, o.look = g.Size != nil, g.Look && g.At != nil
 		c.p.looks = c.p.looks || o.look
 		c.p.gaps = c.p.gaps || o.window || o.at != noIndex

@@ -455,7 +455,11 @@ func (d *decoder) text(o *Op, pc uint16) bool {
 	if !ok {
 		return next
 	}
-	end, found := terminator(d.data, min(from, d.have), d.have, uint32(o.Unit), o.End0)
+	have := d.have
+	if o.trim {
+		have = from + uint32(trimmed(d.data[from:have], o.pad))
+	}
+	end, found := terminator(d.data, min(from, have), have, uint32(o.Unit), o.End0)
 	if found && o.keep {
 		end -= uint32(o.Unit)
 	}
@@ -466,6 +470,10 @@ func (d *decoder) text(o *Op, pc uint16) bool {
 	}
 	if !found && o.lax && (d.limit == math.MaxUint32 || d.have >= d.limit) {
 		found = true
+	}
+	if o.trim {
+		end = d.have
+		size = end - from
 	}
 	if !d.charge(uint64(size)) {
 		return false

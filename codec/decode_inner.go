@@ -209,6 +209,7 @@ func (d *decoder) placed(o *Op, pc uint16) bool {
 	case o.in != noIndex:
 		d.have, d.inside = uint32(min(d.r.regs[o.inEnd], uint64(len(d.data)))), 1
 		d.limit, d.from = d.have, uint32(d.r.regs[o.in])
+	case o.inner:
 	case inside > 0:
 		d.have, d.limit, d.inside, d.from = d.whole, d.most, 0, 0
 	}

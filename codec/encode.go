@@ -337,7 +337,7 @@ func (e *encoder) text(o *Op, pc uint16, n *Node) {
 		end = n.Range().End() / 8
 	}
 	i := e.content(o, pc, n, o.kind, e.src.Data[n.Off/8:end])
-	if o.Size != schema.Terminated || o.keep || o.with || o.lax && n.Len == uint32(n.Raw)*uint32(o.Unit)*8 {
+	if o.Size != schema.Terminated || o.trim || o.keep || o.with || o.lax && n.Len == uint32(n.Raw)*uint32(o.Unit)*8 {
 		return
 	}
 	e.out = append(e.out, o.End0)

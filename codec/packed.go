@@ -212,7 +212,7 @@ func (r *Record) unlike(was []Node) (n Node, ok bool) {
 			return n, true
 		}
 		is := r.Nodes[i]
-		if is.Op != n.Op || is.Kind != n.Kind || r.Program.Ops[n.Op].Made() == nil && (is.Off != n.Off || is.Len != n.Len) {
+		if is.Op != n.Op || is.Kind != n.Kind || r.Program.Ops[n.Op].Made() == nil && (is.Off != n.Off || is.Len != n.Len || is.Raw != n.Raw && (n.Kind == NodeText || n.Kind == NodeBlob || n.Kind == NodeVar)) {
 			return n, true
 		}
 		if i++; is.Kind == NodeGroup && r.Program.Ops[n.Op].packing != schema.Unpacked {

@@ -155,6 +155,7 @@ type Op struct {
 	index    uint16
 	trim     bool // text and bytes: see schema.Extent
 	pad      byte
+	inner    bool // OpGroup with at: see wire.Part.Inner
 	look     bool // OpGroup with at: its contents may be bytes of others
 	window   bool // OpGroup: its size is computed
 	lax      bool // terminated text and bytes: see schema.Extent

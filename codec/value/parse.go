@@ -609,6 +609,12 @@ func (v *valuer) run(o *codec.Op, pc uint16, tok int32, off uint32, n uint64, ki
 				size++
 			}
 		}
+		if pad, ok := o.Trim(); ok && v.limit() != unknownEnd {
+			for end := v.limit() - min(v.here(), v.limit()); uint64(size) < end && !v.tooLarge(); size++ {
+				v.data = append(v.data, pad)
+				v.blank++
+			}
+		}
 	}
 	v.node(codec.Node{Raw: n, Off: off, Len: size * 8, Op: pc, Kind: kind})
 }

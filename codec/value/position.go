@@ -198,7 +198,7 @@ func (v *valuer) limit() uint64 {
 // padding fills text or bytes of n units up, whose size is known, and returns the number of bytes of the padding.
 func (v *valuer) padding(o *codec.Op, tok int32, n int) int {
 	pad, ok := o.Trim()
-	if !ok {
+	if !ok || o.Size == schema.Terminated {
 		return 0
 	}
 	if n > 0 && v.data[len(v.data)-1] == pad {

@@ -322,6 +322,7 @@ type List struct {
 type Group struct {
 	Struct *Struct
 	Look   bool   // At: the contents may be bytes that others have, too
+	Inner  bool   // At, without In: the contents are in the bytes of the innermost group with a size around, if there is one
 	Array  bool   // shown as an array: the fields have the names 0, 1 and so on
 	Around bool   // the header or the tail of a message: not in summaries
 	Own    bool   // may contain itself, in Groups of the same Struct that also are Own
@@ -375,7 +376,7 @@ type Extent struct {
 	End      byte   // Until: the byte that ends the list. Terminated, with units of a byte: the byte that ends the text or bytes
 	Lax      bool   // Terminated: the end of the frame, or of the group with a size, ends it, too
 	Keep     bool   // Terminated: the unit that ends it is not part of it, but of what follows
-	Trim     bool   // text and bytes of Fixed, Computed and ToEnd: the value ends before the last run of the byte Pad
+	Trim     bool   // text and bytes of Fixed, Computed and ToEnd, and lax Terminated ones: the value ends before the last run of the byte Pad, which goes on to the end
 	Pad      byte
 	With     bool // Terminated: the unit that ends it is part of the value
 }

@@ -711,7 +711,7 @@ func (c *compiler) content(sc *scope, f *schema.Field, depth int) {
 	c.reading(fi)
 	ext, _ := ExtentOf(f.Type)
 	c.unresolved(ext.Min, ext.Max)
-	if ext.Trim && (unitOf(f.Type) != 1 || ext.Size != schema.Fixed && ext.Size != schema.Computed && ext.Size != schema.ToEnd) {
+	if ext.Trim && (unitOf(f.Type) != 1 || ext.Size != schema.Fixed && ext.Size != schema.Computed && ext.Size != schema.ToEnd && !(ext.Size == schema.Terminated && ext.Lax && !ext.Keep)) {
 		fail("field %q is padded, and has no size or larger units than bytes", f.Name)
 	}
 	p := newPart(Text, fi)
@@ -892,10 +892,10 @@ func (c *compiler) innerGroup(sc *scope, fi int, t *schema.Group, depth int) {
 		if t.Own || t.Sized && t.Size == nil || t.Null || c.weaves > 0 {
 			fail("group %q has a position, and contains itself, has a size before it or is in an interleaved list", name)
 		}
-		if t.In == nil && c.packed > 0 {
+		if t.In == nil && !t.Inner && c.packed > 0 {
 			fail("group %q has a position in the message, and is in compressed contents", name)
 		}
-		p.At = c.let(sc, t.At)
+		p.At, p.Inner = c.let(sc, t.At), t.Inner
 		if t.In != nil {
 			of := c.regs[c.fieldOf(t.In)]
 			if p.In, p.InEnd = int(of.begin), int(of.end); p.In == None {

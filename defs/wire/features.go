@@ -109,7 +109,7 @@ func (u *users) parts(parts []Part) {
 			if p.At != None {
 				u.use(Positions, p.Field)
 			}
-			if p.In != None || p.Begin != None || p.Bytes != None && u.m.Regs[p.Bytes].Expr != nil {
+			if p.In != None || p.Inner || p.Begin != None || p.Bytes != None && u.m.Regs[p.Bytes].Expr != nil {
 				u.use(Windows, p.Field)
 			}
 			u.parts(p.Body.Parts)

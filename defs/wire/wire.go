@@ -107,6 +107,7 @@ type Part struct {
 	At      int   // Group: register of the byte at which its contents begin, or None: they begin where it is
 	In      int   // Group with At: the registers of the bytes at which those begin and end in which its contents are, or None: those of the message
 	InEnd   int
+	Inner   bool  // Group with At: its contents are in the bytes of the innermost group with a size around, if there is one
 	Node    int   // List: the register that it sets to its node, for expressions about its elements, or None
 	Index   int   // List: the register that it sets to the number of the element that is read, or None
 	Begin   int   // Group with Bytes: the register that it sets to the byte at which its contents begin, or None
