@@ -22,6 +22,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 		"muta":     `{"id": "18446744073709551615", "name": "ann", "race": 1, "sex": 0, "map_id": 9}`,
 		"subspace": `{"kind": 2, "sound": 1, "target": -1, "text": "hi"}`,
 		"protodef": `{"channel": "group", "group": 3, "text": "hi", "reply_to": null}`,
+		"kaitai":   `{"channel": "group", "group": 3, "len_text": 2, "text": "hi", "seen_by": [7]}`,
 	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {

@@ -18,8 +18,6 @@ func bounds(e *schema.Expr) (lo, hi int64) {
 		n, ok := e.Field.Type.(*schema.Number)
 		switch {
 		case !ok:
-		case n.Expr != nil && n.Kind <= schema.Signed && n.Bits == 64:
-			return bounds(n.Expr)
 		case n.Kind == schema.Bool:
 			return 0, 1
 		case n.Kind == schema.Unsigned && n.Bits < 64:

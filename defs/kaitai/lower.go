@@ -3,6 +3,7 @@ package kaitai
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -334,6 +335,10 @@ func (l *lowerer) shownParams(n *inst) {
 		f.Type = valueType(&v)
 		n.s.Fields = append(n.s.Fields, f)
 		n.s.Wire = append(n.s.Wire, schema.Item{Field: f})
+		if o := v.e.Op; o != schema.Literal && o != schema.TextLiteral && o != schema.FloatLiteral { // as it is now
+			v.e, v.field = schema.RefTo(f), f
+			n.params[p.id] = &v
+		}
 	}
 }
 
@@ -659,6 +664,9 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 		if v.kind.scalar() && v.e.Size() > schema.MaxExpr/4 {
 			v = &val{kind: noVal, why: "an argument of many operations"}
 		}
+		if v.kind.scalar() && (a.size != nil || a.sizeEOS) && around(v.e) {
+			l.fail(a.typNode.span, "a position in the stream of an object that contains itself, as an argument")
+		}
 		args = append(args, v)
 	}
 	parent := x
@@ -729,6 +737,11 @@ func (l *lowerer) window(x *inst, a *attr, in place, f *schema.Field, c context)
 	return g, inner
 }
 
+// around reports whether an expression depends on the innermost group with a size around it.
+func around(e *schema.Expr) bool {
+	return e.Op == schema.From || e.Op == schema.To || slices.ContainsFunc(e.Args, around)
+}
+
 // recursive reports whether a type contains itself.
 func (l *lowerer) recursive(d *typeDef) bool {
 	if is, ok := l.selves[d]; ok {
@@ -795,6 +808,9 @@ func (l *lowerer) process(x *inst, a *attr, c context) (schema.Packing, *schema.
 
 // toEnd returns the number of bytes up to the end of a stream.
 func toEnd(in place) *schema.Expr {
+	if in.around {
+		return op(schema.Sub, &schema.Expr{Op: schema.To}, &schema.Expr{Op: schema.Cursor})
+	}
 	return op(schema.Sub, &schema.Expr{Op: schema.End, Field: in.field}, &schema.Expr{Op: schema.Cursor})
 }
 
@@ -808,9 +824,6 @@ func (l *lowerer) extent(x *inst, a *attr, in place, c context, f *schema.Field,
 	term, pad := a.term, a.pad
 	if plain {
 		term, pad = nil, -1
-	}
-	if pad >= 0 && len(term) > 0 {
-		l.report(loss(a.at, "pad-right beside a terminator", "the padding is shown as part of a value without its terminator"))
 	}
 	if len(term) > 0 && len(term) != unit {
 		l.fail(a.at, "a terminator of %d bytes", len(term))
@@ -830,7 +843,7 @@ func (l *lowerer) extent(x *inst, a *attr, in place, c context, f *schema.Field,
 		f.Type = of(ended)
 		return f
 	case len(term) > 0 || unit > 1:
-		ended.Keep = false
+		ended.Keep, ended.Trim, ended.Pad = false, pad >= 0 && (len(term) == 0 || byte(pad) != term[0]), byte(max(pad, 0)) // as the package of Kaitai Struct
 		g, _ := l.window(x, a, in, f, c)
 		if plain {
 			g.Packed = schema.Unpacked
@@ -1480,7 +1493,13 @@ func (l *lowerer) computed(x *inst, a *attr) {
 // positioned compiles an instance that is read at a position.
 func (l *lowerer) positioned(x *inst, a *attr) {
 	in := x.stream
-	l.streamOf(x)
+	switch {
+	case a.io != nil:
+	case l.recursive(x.def): // whichever stream it is
+		in = place{packed: in.packed, around: true}
+	default:
+		l.streamOf(x)
+	}
 	if a.io != nil {
 		v := l.eval(x, a.io, context{})
 		if v.kind != ioVal {
@@ -1506,11 +1525,13 @@ func (l *lowerer) positioned(x *inst, a *attr) {
 	}
 	at := &schema.Expr{Op: schema.Cursor} // without pos
 	if a.pos != nil {
-		if at = l.number(x, a.pos, context{}); in.field != nil {
+		if at = l.number(x, a.pos, context{}); in.around {
+			at = op(schema.Add, &schema.Expr{Op: schema.From}, at)
+		} else if in.field != nil {
 			at = op(schema.Add, &schema.Expr{Op: schema.Begin, Field: in.field}, at)
 		}
 	}
-	g := &schema.Group{At: at, In: in.field, Look: true}
+	g := &schema.Group{At: at, In: in.field, Inner: in.around, Look: true}
 	f := &schema.Field{Name: a.id, Doc: a.doc, Span: l.spanOf(a), Type: g, TypeText: typeText(a)}
 	inner := &schema.Field{}
 	was := x.dead

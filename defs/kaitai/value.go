@@ -436,6 +436,9 @@ func (l *lowerer) memberOf(c *context, e *ex, of *inst, name string) *val {
 		if of == c.in && l.recursive(of.def) { // whichever stream it is
 			return &val{kind: ioVal, io: place{packed: of.stream.packed, around: true}}
 		}
+		if of.stream.around && of != c.in {
+			l.fail(c.at(e), "the stream of an object that contains itself")
+		}
 		l.streamOf(of)
 		return &val{kind: ioVal, io: of.stream}
 	case "_sizeof":
