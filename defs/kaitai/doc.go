@@ -29,8 +29,8 @@
 //
 // What a format says and a schema cannot is a warning that names it. If bytes cannot be read because of it, the fields before are read, also what
 // follows the end of a group with a size, and the message is broken. A field of a known size is then shown as bytes. What is lost today: objects that
-// end at a terminator or are padded, process of other programs, padding beside a terminator that is missing, types that contain themselves and depend
-// on what is around them or on positions of their stream, instances that depend on what is read later, bits inside a byte in a list or under a
+// end at a terminator or are padded, process of other programs, types that contain themselves and depend
+// on the objects around them, instances that depend on what is read later, bits inside a byte in a list or under a
 // condition, positions in processed bytes and in the stream of an element, types that code in other languages implements.
 //
 // Integers of expressions have 64 bits, and wrap around. A field that is not there is 0, or empty, in an expression.
