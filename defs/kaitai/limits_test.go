@@ -31,7 +31,7 @@ func TestLimits(t *testing.T) {
 		"instances":  chain(30, "instances: {a: {pos: 0, type: NEXT}, b: {pos: 1, type: NEXT}}"),
 		"orders":     chain(30, "meta: {endian: {switch-on: 1, cases: {1: le, _: be}}}\n    seq: [{id: b, type: NEXT}]"),
 		"arguments":  "meta: {id: a}\nseq:\n- {id: x, type: t(1)}\ntypes:\n  t: {params: [{id: n, type: u4}], seq: [{id: k, type: u1}, {id: b, type: t(n + k + n), if: k > 0}]}\n",
-		"sums":       chain(30, "instances: {a: {value: '" + strings.Repeat("(1 + _io.pos) * ", 300) + "1'}}"),
+		"sums":       chain(30, "instances: {a: {value: '"+strings.Repeat("(1 + _io.pos) * ", 300)+"1'}}"),
 		"aliases":    "a: &a [x, x]\nb: &b [*a, *a, *a, *a, *a, *a, *a, *a, *a]\nc: &c [*b, *b, *b, *b, *b, *b, *b, *b]\nd: &d [*c, *c, *c, *c, *c, *c, *c, *c]\ne: &e [*d, *d, *d, *d, *d, *d]\nf: &f [*e, *e, *e, *e, *e, *e]\ng: [*f, *f, *f, *f, *f, *f, *f]\n",
 		"deep":       strings.Repeat("[", 5000),
 		"deep lists": strings.Repeat("- ", 1500) + "a\n",

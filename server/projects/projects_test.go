@@ -255,17 +255,17 @@ func TestEach(t *testing.T) {
 		<-ctx.Done()
 		running.Add(-1)
 	}, func() { changes.Add(1) })
-	for range 4 {
+	for range 5 {
 		<-began
 	}
 	if _, err := s.Make(context.Background(), projects.New{Name: "x", Protocol: "muta"}); err != nil || <-began != "x" {
 		t.Fatal(err)
 	}
 	inUse := errors.New("in use")
-	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, func(*workspace.Workspace) error { return inUse }); !errors.Is(err, inUse) || running.Load() != 5 {
+	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, func(*workspace.Workspace) error { return inUse }); !errors.Is(err, inUse) || running.Load() != 6 {
 		t.Errorf("%v, %d running", err, running.Load())
 	}
-	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, nil); err != nil || running.Load() != 4 || changes.Load() != 2 {
+	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, nil); err != nil || running.Load() != 5 || changes.Load() != 2 {
 		t.Errorf("%v, %d running, %d changes", err, running.Load(), changes.Load())
 	}
 	s.Close()
