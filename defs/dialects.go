@@ -9,6 +9,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/edit"
 	"wirebench/defs/emit"
+	"wirebench/defs/kaitai"
 	"wirebench/defs/mavlink"
 	"wirebench/defs/muta"
 	"wirebench/defs/protodef"
@@ -192,6 +193,19 @@ var Dialects = []Dialect{
 		Begin:     cBegin,
 		Example:   source.New("login.h", cExample),
 	},
+	{
+		Name:     "kaitai",
+		Title:    "Kaitai Struct",
+		IsLine:   kaitai.IsLine,
+		IsText:   kaitai.IsText,
+		Ext:      ".ksy",
+		Rules:    &kaitai.Rules,
+		Format:   kaitai.Format,
+		Language: kaitai.Language(),
+		New:      "new_format",
+		Begin:    kaitaiBegin,
+		Example:  source.New("chat.ksy", kaitaiExample),
+	},
 }
 
 // anyVersion and noBuild are for code maps that tell nothing of the game.
@@ -357,6 +371,41 @@ const mavlinkExample = `<?xml version="1.0"?>
     </message>
   </messages>
 </mavlink>
+`
+
+const kaitaiBegin = `meta:
+  id: $NAME
+  endian: le
+doc: description of $NAME
+seq:
+  - id: first
+    type: u4
+`
+
+const kaitaiExample = `meta:
+  id: chat
+  endian: be
+  encoding: UTF-8
+doc: a line of a chat between clients
+seq:
+  - id: channel
+    type: u1
+    enum: channel
+  - id: group
+    type: u2
+    if: channel == channel::group
+  - id: len_text
+    type: u1
+  - id: text
+    type: str
+    size: len_text
+  - id: seen_by
+    type: u4
+    repeat: eos
+enums:
+  channel:
+    0: world
+    1: group
 `
 
 // Options returns the options of all dialects. Their names are unique: dialects may share an option.

@@ -25,6 +25,9 @@ var recovers = map[string]string{
 	"server/proxy/rules.go rescue":      "a filter or a rule fails for one message, a transport for one connection",
 	"defs/emit/compile.go try":          "a message that a target cannot have is left out; other panics go on",
 	"defs/wire/compile.go CompileApart": "mistakes deep in a definition; other panics go on",
+	"defs/kaitai/expr.go parse":         "mistakes deep in an expression; other panics go on",
+	"defs/kaitai/lower.go caught":       "what a field of a format cannot be; other panics go on",
+	"defs/kaitai/node.go read":          "the package for YAML panics for some texts",
 	"server/supervise/supervise.go Do":  "the mechanism",
 }
 

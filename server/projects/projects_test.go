@@ -65,7 +65,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 	ctx := context.Background()
 	t.Run("first", func(t *testing.T) {
 		s := opened(t, data, projects.Options{})
-		if got := names(s); got != "tera muta subspace protodef mavlink c" {
+		if got := names(s); got != "tera muta subspace protodef mavlink c kaitai" {
 			t.Fatal(got)
 		}
 		if s.First().Name != "tera" {
@@ -125,7 +125,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 		if _, err := s.Edit("subspace", projects.Change{State: projects.Deleted}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := names(s); got != "game tera muta protodef mavlink c copy(archived) subspace(deleted)" {
+		if got := names(s); got != "game tera muta protodef mavlink c kaitai copy(archived) subspace(deleted)" {
 			t.Error(got)
 		}
 		if s.Find("subspace") != nil || s.Find("copy") != nil {
@@ -134,7 +134,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 	})
 	t.Run("second", func(t *testing.T) {
 		s := opened(t, data, projects.Options{})
-		if got := names(s); got != "game tera muta protodef mavlink c copy(archived) subspace(deleted)" {
+		if got := names(s); got != "game tera muta protodef mavlink c kaitai copy(archived) subspace(deleted)" {
 			t.Fatal(got)
 		}
 		if _, err := s.Find("my-game-eu").Now().Find("C_HI"); err != nil {
@@ -154,7 +154,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 		}
 	})
 	t.Run("third", func(t *testing.T) { // removed samples do not come back
-		if got := names(opened(t, data, projects.Options{})); got != "game subspace tera protodef mavlink c copy(archived)" && got != "game tera subspace protodef mavlink c copy(archived)" {
+		if got := names(opened(t, data, projects.Options{})); got != "game subspace tera protodef mavlink c kaitai copy(archived)" && got != "game tera subspace protodef mavlink c kaitai copy(archived)" {
 			t.Error(got)
 		}
 	})
@@ -173,7 +173,7 @@ func TestLibrary(t *testing.T) {
 	l := projects.Library{Dir: dir, Protocol: "tera"}
 	t.Run("new data", func(t *testing.T) {
 		s := opened(t, data, projects.Options{}, l)
-		if got := names(s); got != "tera tera-samples muta subspace protodef mavlink c" || s.First().Name != "tera" {
+		if got := names(s); got != "tera tera-samples muta subspace protodef mavlink c kaitai" || s.First().Name != "tera" {
 			t.Fatal(got, s.First().Name)
 		}
 		if n := s.Find("tera").Now().Count(); n != 1 {
@@ -190,7 +190,7 @@ func TestLibrary(t *testing.T) {
 		t.Run("first", func(t *testing.T) { opened(t, data, projects.Options{}) })
 		t.Run("then", func(t *testing.T) {
 			s := opened(t, data, projects.Options{}, l)
-			if got := names(s); got != "my-defs tera muta subspace protodef mavlink c" || s.First().Name != "my-defs" {
+			if got := names(s); got != "my-defs tera muta subspace protodef mavlink c kaitai" || s.First().Name != "my-defs" {
 				t.Error(got, s.First().Name)
 			}
 		})
@@ -231,7 +231,7 @@ func TestMakeRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{"tera", "muta", "subspace", "protodef", "mavlink c", "projects.json", "format.json", "wirebench.lock"}, e.Name()) {
+		if !slices.Contains([]string{"tera", "muta", "subspace", "protodef", "mavlink", "c", "kaitai", "projects.json", "format.json", "wirebench.lock"}, e.Name()) {
 			t.Errorf("%s is left", e.Name())
 		}
 	}
@@ -285,7 +285,7 @@ func TestFoldersOfACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := names(opened(t, data, projects.Options{})); got != "tera muta subspace protodef mavlink c" {
+	if got := names(opened(t, data, projects.Options{})); got != "tera muta subspace protodef mavlink c kaitai" {
 		t.Error(got)
 	}
 	for _, name := range left {
@@ -313,7 +313,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 	t.Run("then", func(t *testing.T) {
 		s := opened(t, data, projects.Options{})
-		if got := names(s); got != "tera subspace protodef mavlink c muta(archived)" {
+		if got := names(s); got != "tera subspace protodef mavlink c kaitai muta(archived)" {
 			t.Error(got)
 		}
 		if i, err := s.Info("muta"); err != nil || i.Trouble == "" {
