@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"wirebench/defs"
 	"wirebench/server/projects"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -255,17 +256,18 @@ func TestEach(t *testing.T) {
 		<-ctx.Done()
 		running.Add(-1)
 	}, func() { changes.Add(1) })
-	for range 5 {
+	samples := int32(len(defs.Dialects))
+	for range samples {
 		<-began
 	}
 	if _, err := s.Make(context.Background(), projects.New{Name: "x", Protocol: "muta"}); err != nil || <-began != "x" {
 		t.Fatal(err)
 	}
 	inUse := errors.New("in use")
-	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, func(*workspace.Workspace) error { return inUse }); !errors.Is(err, inUse) || running.Load() != 6 {
+	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, func(*workspace.Workspace) error { return inUse }); !errors.Is(err, inUse) || running.Load() != samples+1 {
 		t.Errorf("%v, %d running", err, running.Load())
 	}
-	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, nil); err != nil || running.Load() != 5 || changes.Load() != 2 {
+	if _, err := s.Edit("x", projects.Change{State: projects.Archived}, nil); err != nil || running.Load() != samples || changes.Load() != 2 {
 		t.Errorf("%v, %d running, %d changes", err, running.Load(), changes.Load())
 	}
 	s.Close()

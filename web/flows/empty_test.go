@@ -10,6 +10,7 @@ import (
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/chromedp"
 
+	"wirebench/defs"
 	"wirebench/server/projects"
 	"wirebench/web/browsertest"
 )
@@ -20,7 +21,8 @@ func TestFlowEmptyProject(t *testing.T) {
 	t.Parallel()
 	s := projectServer(t, t.TempDir(), projects.Options{})
 	srv := serve(t, s)
-	for i, protocol := range []string{"tera", "muta", "subspace", "protodef"} {
+	for _, d := range defs.Dialects {
+		protocol := d.Name
 		t.Run(protocol, func(t *testing.T) {
 			if _, err := s.Projects.Make(t.Context(), projects.New{Title: "Nothing yet " + protocol, Protocol: protocol}); err != nil {
 				t.Fatal(err)
@@ -43,13 +45,13 @@ func TestFlowEmptyProject(t *testing.T) {
 				f.do(`delete document.documentElement.dataset.theme`)
 				browsertest.Run(t, ctx, emulation.ClearDeviceMetricsOverride())
 			}
-			switch i {
-			case 0:
+			switch protocol {
+			case "tera":
 				f.click(`.ways-in [data-command="captures.open"]`)
 				f.is("a picker of captures", `document.getElementById("capture-files")?.accept.includes(".pcap")`)
 				f.click(`.ways-in [data-command="files.add"]`)
 				f.is("a picker of any files", `document.getElementById("capture-files")?.accept === ""`)
-			case 3: // without scripts, too, nothing says that something is missing
+			case "protodef": // without scripts, too, nothing says that something is missing
 				w := httptest.NewRecorder()
 				s.ServeHTTP(w, httptest.NewRequest("POST", "/p/nothing-yet-protodef/definitions", strings.NewReader("name=protocol")))
 				if strings.Contains(w.Body.String(), "no definition of") {
