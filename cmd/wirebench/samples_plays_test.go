@@ -625,3 +625,51 @@ func playBoat(s *stage) {
 		s.wait(130 * ms)
 	}
 }
+
+// playOrchard is a visit of an orchard.
+func playOrchard(s *stage) {
+	ms := time.Millisecond
+	s.client("enter", values{"version": 3, "name": "Rosalind", "key": "00112233445566ff"})
+	s.wait(60 * ms)
+	s.server("welcome", values{"id": 9, "at": values{"x": -3, "y": 12, "level": 1, "facing": 8}, "wind": []float64{0.5, -1.25}, "owner": true})
+	tree := func(n, fruit, count int) values {
+		return values{"at": values{"x": 4 * n, "y": -2 * n, "level": n % 8, "facing": 5 * n % 32}, "fruit": fruit, "count": count, "planted": 1_600_000_000 + 86_400*n}
+	}
+	garden := func(picked int) {
+		s.server("garden", values{"ripe": [][]int{{3, 4}, {20 - picked, 0}, {500, 1}}, "trees_count": 3, "trees": []values{tree(1, 1, 40-picked), tree(2, 2, 7), tree(3, 9, 1)}})
+	}
+	says := []string{"Is that a quince?", "It is.", "The pears are not ripe yet.", "Who shook my tree?", "The wind, I think.", "It will rain soon."}
+	for n := range 60 {
+		s.wait(220 * ms)
+		switch n % 5 {
+		case 0:
+			s.client("water", values{"plot": n / 5 % 3, "liters": 0.25 * float64(1+n%7)})
+		case 1:
+			kind := 1 + n/5%2
+			how := values{"one": values{"index": n, "fruit": 1 + n%2}}
+			if kind == 2 {
+				how = values{"force": 0.125 * float64(n)}
+			}
+			s.client("pick", values{"kind": kind, "how": how})
+			s.wait(40 * ms)
+			garden(n % 20)
+		case 2:
+			if n == 7 {
+				s.moment("Somebody talks")
+			}
+			text := says[n/5%len(says)]
+			s.client("talk", values{"text": text})
+			s.wait(30 * ms)
+			s.server("chatter", values{"id": 9, "length": len(text), "text": text})
+		case 3:
+			s.server("weather", values{"head": values{}, "warmth": 21.5 - float64(n)/8, "until": strconv.Itoa(1_800_000_000 + 60*n), "rain": 8 * n, "sunny": n % 2, "clouds": n % 9})
+		}
+		if n == 31 {
+			wrong := s.bytes(schema.ToClient, "garden", values{"trees_count": 2, "trees": []values{tree(1, 1, 4), tree(2, 2, 4)}})
+			wrong[16] = 9 // more trees than there are
+			s.put(schema.ToClient, transport.Outgoing{Bytes: wrong, Raw: true})
+			s.note("The count says 9 trees, of which the message has 2.")
+			s.mark()
+		}
+	}
+}

@@ -61,6 +61,12 @@ var samples = []struct {
 		text:  "A boat and its station on land, with invented messages. Most frames are of MAVLink 2, one is of version 1, one is signed, and the checksum of one is deliberately wrong.",
 		wants: []string{"BEAT", "PLACE", "SONAR", "TASK_LONG", "TASK_DONE", "SAY"},
 	},
+	{
+		protocol: "c", port: 7805, play: playOrchard,
+		text:  "A visit of an invented orchard: trees are watered, fruits picked, and people talk. The count of one message is deliberately wrong.",
+		wants: []string{"enter", "welcome", "water", "pick", "garden", "talk", "chatter", "weather"},
+		odd:   []string{"message illegal garden"},
+	},
 }
 
 // The built-in recordings are those that the plays write; -update writes them.

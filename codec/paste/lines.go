@@ -54,6 +54,9 @@ type linesReader struct {
 
 // tryLines recognises hex among words by one line that surely has bytes.
 func tryLines(t *pasted) (*builder, *Error) {
+	if strings.Trim(t.s, "0123456789abcdefABCDEF \t\r\n") == "" {
+		return nil, nil // nothing but hex, of which half a byte may be missing
+	}
 	r := linesReader{t: t, b: &builder{form: formLogLines}, shapes: map[string]*template{}}
 	strong := 0
 	t.lines(func(l line) bool {

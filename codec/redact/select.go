@@ -24,10 +24,11 @@ func selectors(s *schema.Struct, out map[*schema.Field]selector, seen map[*schem
 	seen[s] = true
 	var all func(f *schema.Field)
 	all = func(f *schema.Field) {
-		out[f] = selector{all: true}
-		if n, ok := f.Type.(*schema.Number); ok { // that of a number which is computed depends on others
-			n.Expr.Fields(all)
+		if out[f].all {
+			return
 		}
+		out[f] = selector{all: true}
+		dependsOn(schema.Made(f.Type), all) // a value that is computed depends on others
 	}
 	for _, v := range s.Variants {
 		if v.Field != nil {
@@ -36,17 +37,10 @@ func selectors(s *schema.Struct, out map[*schema.Field]selector, seen map[*schem
 		selectors(v.Body, out, seen)
 	}
 	for _, f := range s.Fields {
-		switch t := f.Type.(type) {
-		case *schema.Text:
-			t.Expr.Fields(all)
-		case *schema.Blob:
-			t.Expr.Fields(all)
-		case *schema.List:
-			t.Expr.Fields(all)
-		case *schema.Group:
-			t.At.Fields(all)
-		case *schema.Choice:
+		if t, ok := f.Type.(*schema.Choice); ok {
 			addCases(t, out, all)
+		} else {
+			schema.Places(f.Type, func(e *schema.Expr) { dependsOn(e, all) })
 		}
 		for _, in := range schema.Bodies(f.Type) {
 			selectors(in, out, seen)
@@ -54,15 +48,25 @@ func selectors(s *schema.Struct, out map[*schema.Field]selector, seen map[*schem
 	}
 }
 
+// dependsOn calls yield with the fields whose values an expression depends on.
+func dependsOn(e *schema.Expr, yield func(*schema.Field)) {
+	e.Uses(func(x *schema.Expr) {
+		switch {
+		case x.Inner != nil:
+			yield(x.Inner)
+		case x.Op == schema.Ref:
+			yield(x.Field)
+		}
+	})
+}
+
 // addCases adds the values that select the alternatives of a choice.
 func addCases(t *schema.Choice, out map[*schema.Field]selector, all func(*schema.Field)) {
 	if t.On == nil || t.On.Op != schema.Ref || t.On.Part != "" {
-		t.On.Fields(all)
+		dependsOn(t.On, all)
 		return
 	}
-	if n, ok := t.On.Field.Type.(*schema.Number); ok {
-		n.Expr.Fields(all)
-	}
+	dependsOn(schema.Made(t.On.Field.Type), all)
 	x := out[t.On.Field]
 	for _, c := range t.Cases {
 		switch {

@@ -174,7 +174,9 @@ func (u *unit) key(m *schema.Message, r *record, codes given) {
 		code, of, found = g.value, g.enum, true
 	}
 	if of != nil {
-		m.Key.Group = of.name
+		if _, directed := of.notes.find("dir"); !directed { // otherwise the direction tells its codes from those of others
+			m.Key.Group = of.name
+		}
 		if at, ok := of.notes.find("group"); ok {
 			m.Key.Group = text.CleanName(at.Text())
 		}

@@ -151,6 +151,42 @@ func (e *Expr) Fields(yield func(*Field)) {
 	})
 }
 
+// Places calls yield with the expressions of a type that decide where contents are and what they are: sizes, counts, positions, keys and
+// conditions. The expressions of values that are computed and shown are not among them, unless a value that is not legal is a problem.
+func Places(t Type, yield func(*Expr)) {
+	switch t := t.(type) {
+	case *Number:
+		if t.Min != nil || t.Max != nil {
+			yield(t.Expr)
+		}
+	case *Text:
+		yield(t.Expr)
+	case *Blob:
+		yield(t.Expr)
+	case *List:
+		yield(t.Expr)
+	case *Group:
+		yield(t.At)
+		yield(t.Size)
+		yield(t.Key)
+	case *Choice:
+		yield(t.On)
+	}
+}
+
+// Made returns the expression of a value that is computed and shown, or nil.
+func Made(t Type) *Expr {
+	switch t := t.(type) {
+	case *Number:
+		return t.Expr
+	case *Text:
+		return t.Value
+	case *Blob:
+		return t.Value
+	}
+	return nil
+}
+
 // Size returns the number of nodes.
 func (e *Expr) Size() int {
 	n := 1

@@ -109,13 +109,10 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 		if first {
 			c.m.source += len(f.Name) + len(f.TypeText) + len(f.Doc) + 4
 		}
+		schema.Places(f.Type, c.expr)
+		c.expr(schema.Made(f.Type))
 		switch t := f.Type.(type) {
-		case *schema.Number:
-			c.expr(t.Expr)
 		case *schema.Group:
-			c.expr(t.At)
-			c.expr(t.Size)
-			c.expr(t.Key)
 			if t.In != nil {
 				c.choose(t.In)
 			}
@@ -138,16 +135,8 @@ func (c *compiler) addFields(s *schema.Struct, parent int, in parentKind, depth 
 			c.own[t.Struct] = i
 			c.addFields(t.Struct, i, in, depth+1)
 		case *schema.List:
-			c.expr(t.Expr)
 			c.addFields(t.Elem, i, inList, depth+1)
-		case *schema.Text:
-			c.expr(t.Expr)
-			c.expr(t.Value)
-		case *schema.Blob:
-			c.expr(t.Expr)
-			c.expr(t.Value)
 		case *schema.Choice:
-			c.expr(t.On)
 			if len(t.Cases) > MaxCases {
 				fail("more than %d alternatives", MaxCases)
 			}

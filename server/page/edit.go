@@ -108,10 +108,19 @@ func (p *work) setBytes(data []byte) {
 	f.edits[f.show] = data
 }
 
-// encoded makes a message of values over the one they are from, with its code.
+// encoded makes a message of values over the one they are from, with its code; of one with errors anew.
 func (p *work) encoded(res view.Result, value []byte) ([]byte, error) {
+	var base []byte
+	if p.job.Rec.Status() == codec.OK {
+		base = p.job.Rec.Message()
+	}
+	return p.made(res, value, base)
+}
+
+// made makes a message of values over others, or anew.
+func (p *work) made(res view.Result, value, base []byte) ([]byte, error) {
 	m, snap := p.job.Rec.Program.Message, p.job.Snap
-	data, _, problems, err := snap.EncodeValueOver(m, res.Code, value, p.job.Rec.Message())
+	data, _, problems, err := snap.EncodeValueOver(m, res.Code, value, base)
 	switch {
 	case errors.Is(err, workspace.ErrNoCode):
 		return nil, errors.New("the code of this message is unknown")

@@ -57,7 +57,7 @@ func (p *work) tryRepair() error {
 			}
 		}
 	}
-	next, err := p.encoded(res, values)
+	next, err := p.made(res, values, nil)
 	if err != nil {
 		return err
 	}
@@ -115,7 +115,7 @@ func (p *work) valuesAsIn(good, now []byte, res view.Result) (values []byte, ok 
 // [from, to) of good.
 func (p *work) resized(rec *codec.Record, good, now []byte, from, to int, res view.Result) ([]byte, bool) {
 	values := value.AppendJSON(nil, rec)
-	if same, err := p.encoded(res, values); err != nil || !bytes.Equal(same, good) {
+	if same, err := p.made(res, values, nil); err != nil || !bytes.Equal(same, good) {
 		return nil, false // the contents are not in the order in which encode writes them
 	}
 	for _, f := range view.Fields(rec) {
@@ -131,7 +131,7 @@ func (p *work) resized(rec *codec.Record, good, now []byte, from, to int, res vi
 			if text < 0 {
 				continue
 			}
-			next, err := p.encoded(res, splice(values, at.From+1, at.To-1, bytes.Repeat([]byte{'0'}, text)))
+			next, err := p.made(res, splice(values, at.From+1, at.To-1, bytes.Repeat([]byte{'0'}, text)), nil)
 			if err == nil && len(next) == len(now) {
 				return next, true
 			}
