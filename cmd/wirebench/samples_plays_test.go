@@ -639,8 +639,8 @@ func playOrchard(s *stage) {
 		s.server("garden", values{"ripe": [][]int{{3, 4}, {20 - picked, 0}, {500, 1}}, "trees_count": 3, "trees": []values{tree(1, 1, 40-picked), tree(2, 2, 7), tree(3, 9, 1)}})
 	}
 	says := []string{"Is that a quince?", "It is.", "The pears are not ripe yet.", "Who shook my tree?", "The wind, I think.", "It will rain soon."}
-	for n := range 60 {
-		s.wait(220 * ms)
+	for n := range 150 {
+		s.wait(130 * ms)
 		switch n % 5 {
 		case 0:
 			s.client("water", values{"plot": n / 5 % 3, "liters": 0.25 * float64(1+n%7)})
@@ -659,10 +659,18 @@ func playOrchard(s *stage) {
 			}
 			text := says[n/5%len(says)]
 			s.client("talk", values{"text": text})
+			if n == 7 {
+				s.note("A text up to the end of the message.")
+				s.mark()
+			}
 			s.wait(30 * ms)
 			s.server("chatter", values{"id": 9, "length": len(text), "text": text})
 		case 3:
-			s.server("weather", values{"head": values{}, "warmth": 21.5 - float64(n)/8, "until": strconv.Itoa(1_800_000_000 + 60*n), "rain": 8 * n, "sunny": n % 2, "clouds": n % 9})
+			s.server("weather", values{"head": values{}, "warmth": 21.5 - float64(n)/8, "until": strconv.Itoa(1_800_000_000 + 60*n), "rain": 6 * n, "sunny": n % 2, "clouds": n % 9})
+			if n == 3 {
+				s.note("The only message that is aligned: it has the padding of a compiler.")
+				s.mark()
+			}
 		}
 		if n == 31 {
 			wrong := s.bytes(schema.ToClient, "garden", values{"trees_count": 2, "trees": []values{tree(1, 1, 4), tree(2, 2, 4)}})
@@ -670,6 +678,7 @@ func playOrchard(s *stage) {
 			s.put(schema.ToClient, transport.Outgoing{Bytes: wrong, Raw: true})
 			s.note("The count says 9 trees, of which the message has 2.")
 			s.mark()
+			s.moment("A wrong count")
 		}
 	}
 }

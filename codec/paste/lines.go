@@ -54,8 +54,8 @@ type linesReader struct {
 
 // tryLines recognises hex among words by one line that surely has bytes.
 func tryLines(t *pasted) (*builder, *Error) {
-	if strings.Trim(t.s, "0123456789abcdefABCDEF \t\r\n") == "" {
-		return nil, nil // nothing but hex, of which half a byte may be missing
+	if rest := strings.Trim(t.s, "0123456789abcdefABCDEF \t\r\n"); len(rest) < 2 {
+		return nil, nil // nothing but hex, of which half a byte may be missing, and a mistake
 	}
 	r := linesReader{t: t, b: &builder{form: formLogLines}, shapes: map[string]*template{}}
 	strong := 0
