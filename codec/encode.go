@@ -53,7 +53,7 @@ func (p *Program) encode(dst, src *Record, closely bool, over *overlay) error {
 		dst.fixups = e.offsetAt
 	}
 	e.offsetAt, dst.saved, dst.placed = e.offsetAt[:p.regs], dst.saved[:0], dst.placed[:0]
-	dst.voids, dst.owned = dst.voids[:0], dst.owned[:0]
+	dst.voids, dst.owned, dst.clashes = dst.voids[:0], dst.owned[:0], dst.clashes[:0]
 	e.ended = -1
 	last := uint16(len(p.Ops))
 	if p.tail > 0 {

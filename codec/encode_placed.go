@@ -60,6 +60,12 @@ func (e *encoder) placeAll() {
 	if e.err != nil {
 		return
 	}
+	for i := range e.dst.clashes {
+		if c := &e.dst.clashes[i]; e.out[c.at] != c.is {
+			e.misplaced(&c.of, "other contents have other bytes there", uint64(e.dst.Nodes[c.of.node].Off/8))
+			return
+		}
+	}
 	for i := range e.dst.placed {
 		x := &e.dst.placed[i]
 		if n := &e.dst.Nodes[x.node]; e.p.Place(n.Raw, uint64(len(e.out)), uint64(len(e.out))) != NoProblem { // of contents without bytes
@@ -92,6 +98,16 @@ func (e *encoder) contents(x *placed) {
 	}
 }
 
+// clash is a byte of contents that was another one where they are to be: perhaps a count or an offset that is not known yet, so that it is compared
+// at the end.
+type clash struct {
+	of placed
+	at uint32 // byte of the output
+	is byte
+}
+
+const maxClashes = 1 << 12
+
 // maxVoid limits the bytes that belong to nothing and that only positions require, if the source does not have them.
 const maxVoid = 1 << 22
 
@@ -123,8 +139,11 @@ func (e *encoder) placeAt(x *placed, at uint64) {
 		case k == len(e.out):
 			e.out, e.dst.owned = append(e.out, b), append(e.dst.owned, mine)
 		case mine && e.dst.owned[k] && e.out[k] != b:
-			e.misplaced(x, "other contents have other bytes there", at)
-			return
+			if len(e.dst.clashes) >= maxClashes {
+				e.misplaced(x, "other contents have other bytes there", at)
+				return
+			}
+			e.dst.clashes = append(e.dst.clashes, clash{*x, uint32(k), b})
 		case mine:
 			e.out[k], e.dst.owned[k] = b, true
 		}

@@ -27,6 +27,9 @@ var textMessages = map[string]struct {
 	"mavlink": {`<mavlink><messages><message id="1" name="P"><field type="char[100]" name="a"/><field type="char" name="b"/></message></messages></mavlink>`, func(b []byte) []byte {
 		return append(append(make([]byte, 0, 101), b[:min(len(b), 100)]...), make([]byte, 101-min(len(b), 100))...)
 	}},
+	"c": {"struct p {\n\tchar a[100];\n\tchar b;\n\tchar rest[];\n};\n", func(b []byte) []byte {
+		return append(append(append(make([]byte, 0, 101), b[:min(len(b), 100)]...), make([]byte, 101-min(len(b), 100))...), b...)
+	}},
 	"subspace": {"direction c2s\n\n0x40 p (c2s)\noffset size comment\n0      1    type 0x40\n1      8    text fixed\n9      ?    cstr zero\n?      ?    text rest\n", func(b []byte) []byte {
 		out := append([]byte{0x40}, make([]byte, 8)...)
 		n := copy(out[1:], b[:min(len(b), 8)])
@@ -115,7 +118,7 @@ func TestEncodings(t *testing.T) {
 				t.Fatal(err)
 			}
 			data := of.bytes([]byte("?" + c.bytes))
-			if dialect == "subspace" || dialect == "mavlink" {
+			if dialect == "subspace" || dialect == "mavlink" || dialect == "c" {
 				data = of.bytes([]byte(c.bytes))
 			}
 			var rec codec.Record

@@ -25,6 +25,7 @@ type Record struct {
 	placed  []placed
 	moved   []uint32  // by node before its move: its index after it
 	spare   []Node    // memory of Nodes before a move
+	clashes []clash   // while encoding, see there
 	keys    []packKey // by node
 	voids   []Range   // while encoding: the bytes, not bits, that fill groups up
 	owned   []bool    // by byte, once contents are placed: it belongs to something

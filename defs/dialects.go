@@ -399,9 +399,12 @@ seq:
   - id: text
     type: str
     size: len_text
+  - id: num_seen
+    type: u1
   - id: seen_by
     type: u4
-    repeat: eos
+    repeat: expr
+    repeat-expr: num_seen
 enums:
   channel:
     0: world

@@ -79,7 +79,7 @@ func TestPageListBudget(t *testing.T) {
 				}
 				t.Logf("%s: %d bytes", c.what, p.wire)
 			}
-			if drawn := strings.Count(html, `<li class="item"`); drawn != 60 || len(html) > 51_500 {
+			if drawn := strings.Count(html, `<li class="item"`); drawn != 60 || len(html) > 52_000 {
 				t.Errorf("the page has %d rows, and %d bytes", drawn, len(html))
 			}
 			if per := len(rows.text) / n; per > 70 {

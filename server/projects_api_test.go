@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/defs"
 	"wirebench/defs/benchtest"
 	"wirebench/server/projects"
 	"wirebench/server/relay"
@@ -58,7 +59,7 @@ func TestProjectsAPI(t *testing.T) {
 		Projects  []projects.Info
 		Libraries []string
 	}
-	if code := servertest.Ask(t, s, "GET", "/api/v1/projects", "", "", &all); code != 200 || len(all.Projects) != 5 || !all.Projects[0].Samples || all.Projects[0].Captures != 1 || all.Libraries == nil {
+	if code := servertest.Ask(t, s, "GET", "/api/v1/projects", "", "", &all); code != 200 || len(all.Projects) != len(defs.Dialects) || !all.Projects[0].Samples || all.Projects[0].Captures != 1 || all.Libraries == nil {
 		t.Fatalf("%d %+v", code, all)
 	}
 	var made projects.Info
@@ -171,7 +172,7 @@ func TestProjectOfAZip(t *testing.T) {
 		}
 	}
 	entries, err := filepath.Glob(filepath.Join(data, "*", "project.json"))
-	if err != nil || len(entries) != 6 {
+	if err != nil || len(entries) != len(defs.Dialects)+1 {
 		t.Errorf("%v %v", entries, err)
 	}
 	// Without a title it has that of the zip or of its first file, of the folder or of the copied project.

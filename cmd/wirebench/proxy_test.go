@@ -444,7 +444,7 @@ func TestProxyPushEnds(t *testing.T) {
 
 func TestDemoCommand(t *testing.T) {
 	stdout, stderr, status := cli(t, "", "demo", "--listen-base", "0", "--for", "400ms", "--rate", "50", "--via", "tera=127.0.0.1:1")
-	if status != exitOK || strings.Count(stdout, "server at 127.0.0.1:") != 6 || !strings.Contains(stdout, "wirebench proxy --protocol muta --group world --listen") || !strings.Contains(stdout, "wirebench proxy --protocol muta --listen") {
+	if status != exitOK || strings.Count(stdout, "server at 127.0.0.1:") != len(demo.Protocols())+1 || !strings.Contains(stdout, "wirebench proxy --protocol muta --group world --listen") || !strings.Contains(stdout, "wirebench proxy --protocol muta --listen") {
 		t.Errorf("%d %s %s", status, stdout, stderr)
 	}
 	if !strings.Contains(stderr, "tera: ") || strings.Contains(stderr, "muta: ") || strings.Contains(stderr, "subspace: ") {

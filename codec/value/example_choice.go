@@ -348,7 +348,7 @@ func (x *exampler) computed(e *schema.Expr) int {
 
 // eval computes an expression from the values so far.
 func (x *exampler) eval(e *schema.Expr) int64 {
-	if e.Op > schema.If || e.Kind() != schema.IntExpr || len(e.Args) > 0 && e.Op != schema.If && e.Args[0].Kind() != schema.IntExpr {
+	if e.Op > schema.If || len(e.Args) > 0 && e.Op != schema.If && e.Args[0].Kind() != schema.IntExpr {
 		x.failed = true // it depends on positions, on texts or on other elements
 		return 0
 	}
