@@ -8,8 +8,8 @@ import (
 
 // Over encodes values over the messages that they come from. Its memory is reused.
 type Over struct {
-	same, check codec.Record
-	text        []byte
+	same codec.Record
+	text []byte
 }
 
 // Encode encodes a record of ParseJSON over a decoded message: see codec.Program.EncodeOver. base may have errors: what could not be read of it

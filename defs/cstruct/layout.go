@@ -3,7 +3,6 @@ package cstruct
 import (
 	"strconv"
 
-	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
 
@@ -26,7 +25,6 @@ type shape struct {
 	slots       []slot
 	broken      bool // an invalid member, and all that follow, are missing
 	busy        bool
-	order       *schema.Order
 }
 
 // slot is the place of a member, or of a base.

@@ -35,7 +35,6 @@ type structs struct {
 	text  strings.Builder
 	names []string
 	of    map[string][]leaf
-	enums int
 	id    int
 }
 

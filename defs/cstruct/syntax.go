@@ -97,22 +97,21 @@ type typeDef struct {
 
 // record is a struct, a class or a union.
 type record struct {
-	typeDef  *typeDef
-	union    bool
-	whole    bool // has contents
-	params   []string
-	bases    []*typeExpr
-	members  []*member
-	inner    *scope
-	attrs    attrs
-	pack     int
-	virtual  bool
-	complex  bool // has bases or constructors: a class that derives from it may use the padding at its end
-	broken   bool // a part could not be read
-	top      bool // is not inside another one
-	notes    notes
-	shapes   map[string]*shape
-	variable bool // of an anonymous struct: it has no name, only a variable
+	typeDef *typeDef
+	union   bool
+	whole   bool // has contents
+	params  []string
+	bases   []*typeExpr
+	members []*member
+	inner   *scope
+	attrs   attrs
+	pack    int
+	virtual bool
+	complex bool // has bases or constructors: a class that derives from it may use the padding at its end
+	broken  bool // a part could not be read
+	top     bool // is not inside another one
+	notes   notes
+	shapes  map[string]*shape
 }
 
 // enum is an enumeration.
@@ -123,7 +122,6 @@ type enum struct {
 	packed  bool
 	values  []*constant
 	notes   notes
-	checked bool
 	kind    *typ
 }
 

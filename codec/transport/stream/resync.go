@@ -579,7 +579,6 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 	read, made := l.codecs.read, l.codecs.made
 	s.state, s.comp = x.state, x.comp
 	w.resync.codes, w.resync.blind = x.codes, x.blind
-	f := &l.o.Envelope.States[x.state].Frame[w.index]
 	pos := at
 	for c.frames < maxRow {
 		if pos == len(w.buf) {
@@ -593,7 +592,7 @@ func (t *Transport) chain(w *way, x *form, at, least int, last bool) (c chain) {
 			c.need, c.bits, c.wrong = 0, c.bits-impossible, c.frames == 0 || c.wrong
 			break
 		}
-		f = &l.o.Envelope.States[s.state].Frame[w.index]
+		f := &l.o.Envelope.States[s.state].Frame[w.index]
 		cut := cut(f, w.buf[pos:], 0, false, l.sizes[w.index])
 		w.learnt.apply(&cut, w.buf[pos:])
 		if cut.fault > 0 {
