@@ -47,6 +47,7 @@ func Compile(m *schema.Message) (*Program, error) {
 			p.whole[i] = &p.Blocks[k]
 		}
 	}
+	p.reread = p.reread || p.wholeReg != noIndex
 	p.findHolders()
 	p.findCalls()
 	p.findSelectors()

@@ -115,7 +115,7 @@ const maxVoid = 1 << 22
 func (e *encoder) placeAt(x *placed, at uint64) {
 	out, voids := e.out, len(e.dst.voids)
 	if at > uint64(len(out))+maxVoid && (e.origin() == nil || at > uint64(len(e.origin().Data))) {
-		e.misplaced(x, "it would be followed by too many bytes that belong to nothing", at)
+		e.misplaced(x, "too many bytes before it would belong to nothing", at)
 		return
 	}
 	if len(e.dst.owned) == 0 {

@@ -10,8 +10,9 @@ import (
 // EncodeOver is Encode over the message that the values come from: base is its record, same the one that ParseJSON makes of the values of base,
 // and src the one of the values to encode. What is the same in both keeps its bytes: the whole message, if all is; otherwise padding, gaps,
 // order and places of contents, and numbers with more bytes than they need, as long as no size changes; where one does, what
-// is laid out anew keeps padding, gaps in groups and such numbers. Bytes after the message stay, too. It reports whether the sizes are the same.
-func (p *Program) EncodeOver(dst, src, same, base *Record) (inPlace bool, err error) {
+// is laid out anew keeps padding, gaps in groups and such numbers. Bytes after the message stay, too. patched reports that values were written into
+// a copy of the message: where several have the same bytes, one of them counts.
+func (p *Program) EncodeOver(dst, src, same, base *Record) (patched bool, err error) {
 	rest := base.Data[min(base.Used, base.Size()):base.Size()]
 	if base.Program != p || same.Program != p {
 		return false, p.Encode(dst, src)
@@ -19,7 +20,7 @@ func (p *Program) EncodeOver(dst, src, same, base *Record) (inPlace bool, err er
 	if src.alike(same) && (src.Code == base.Code || !p.NeedsCode()) {
 		dst.own, dst.Session = append(dst.own[:0], base.Message()...), base.Session
 		p.Decode(dst, dst.own)
-		return true, nil
+		return false, nil
 	}
 	m := overlay{base: base, same: same, toSame: pairs(src, same), toBase: pairs(same, base)}
 	if out, ok := m.patch(p, src, dst.own[:0]); ok {

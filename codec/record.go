@@ -147,6 +147,9 @@ func (r *Record) Reset(p *Program) {
 	r.regs = r.regs[:p.regs]
 }
 
+// Laid returns the number of bytes that the last Encode into the record has laid out, also if it failed.
+func (r *Record) Laid() int { return len(r.own) }
+
 // load reads a bookkeeping number relative to base bits.
 func (pl place) load(data []byte, base uint32) uint64 {
 	return LoadBits(data, base+pl.off, uint32(pl.bits), pl.order)

@@ -46,23 +46,38 @@ func (e ValueErrors) Error() string {
 // computed again, so that other values can be changed alone. dst.Data is not a message: Encode produces it. The error is a *SyntaxError or
 // ValueErrors.
 func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
+	size, err := parseJSON(dst, p, text, unknownEnd)
+	if _, ok := p.Whole(); err == nil && ok { // as if nothing at positions made it longer
+		_, err = parseJSON(dst, p, text, size)
+	}
+	return err
+}
+
+// ParseJSONOf is ParseJSON for a message of a size in bytes, on which values may depend.
+func ParseJSONOf(dst *codec.Record, p *codec.Program, text []byte, size int) error {
+	_, err := parseJSON(dst, p, text, uint64(size))
+	return err
+}
+
+// parseJSON returns the size of the message without contents at positions, too.
+func parseJSON(dst *codec.Record, p *codec.Program, text []byte, whole uint64) (size uint64, err error) {
 	dst.Reset(p)
 	if err := p.Resolved(); err != nil {
-		return err
+		return 0, err
 	}
 	mem := scratchOf(dst)
 	s := scanner{text: text, toks: mem.toks[:0]}
 	ok := s.document()
 	mem.toks = s.toks
 	if !ok {
-		return s.err
+		return 0, s.err
 	}
 	v := valuer{p: p, plans: plansOf(p), r: dst, text: text, toks: s.toks, slots: mem.slots[:0], data: mem.data[:0], path: mem.path[:0], regs: mem.regs}
 	if v.regs = slices.Grow(v.regs[:0], p.Registers())[:p.Registers()]; len(v.regs) > 0 {
 		clear(v.regs)
 	}
 	if reg, ok := p.Whole(); ok {
-		v.regs[reg] = unknownEnd
+		v.regs[reg] = whole
 	}
 	switch s.toks[0].kind {
 	case tokObject:
@@ -75,9 +90,12 @@ func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	dst.Data = v.data
 	if len(v.errs) > 0 {
 		dst.Nodes = dst.Nodes[:0]
-		return v.errs
+		return 0, v.errs
 	}
-	return nil
+	if p.Rereads() {
+		size = v.here()
+	}
+	return size, nil
 }
 
 // pathPart is a step of a path: the element of a list; inside a group or a choice with elem inField; or inside a group that is nested in
@@ -650,7 +668,7 @@ func (v *valuer) units(o *codec.Op, tok int32, n uint64, what string) {
 	case o.Size == schema.Fixed && n != uint64(o.N):
 		v.failAt(tok, o.Field, "", "wrong-size", "%d %s where %d are needed", n, what, o.N)
 	case o.Size == schema.Computed:
-		if reg, _ := o.Count(); n != v.regs[reg] {
+		if reg, _ := o.Count(); n != v.regs[reg] && !unknown(v.regs[reg]) {
 			v.failAt(tok, o.Field, "", "wrong-size", "%d %s where %d are needed by the values before", n, what, int64(v.regs[reg]))
 		}
 	}

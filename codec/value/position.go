@@ -10,6 +10,9 @@ import (
 // unknownEnd is where bytes end that are still being built, for expressions: beyond every message.
 const unknownEnd = math.MaxInt64 / 2
 
+// unknown reports whether a size depends on an end that is not known yet.
+func unknown(size uint64) bool { return int64(size) > unknownEnd/2 }
+
 // position is how many bytes of the message precede what is built next, for expressions that depend on it. It counts nodes when it is asked.
 type position struct {
 	at    uint64
@@ -124,12 +127,14 @@ func (v *valuer) openWindow(o *codec.Op, tok int32) (w window) {
 	w.begin = v.here()
 	end := uint64(unknownEnd)
 	if reg, ok := o.Window(); ok {
-		w.size, w.ok = v.regs[reg], true
-		if int64(w.size) < 0 || w.size > codec.MaxMessage {
+		w.size, w.ok = v.regs[reg], !unknown(v.regs[reg])
+		if w.ok && (int64(w.size) < 0 || w.size > codec.MaxMessage) {
 			v.failAt(tok, o.Field, "", "wrong-size", "%d bytes are needed by the values before", int64(w.size))
 			w.size, w.ok = 0, false
 		}
-		end = w.begin + w.size
+		if w.ok {
+			end = w.begin + w.size
+		}
 	}
 	v.bounds(o, w.begin, end)
 	w.from = v.from
@@ -158,8 +163,10 @@ func (v *valuer) closeWindow(o *codec.Op, w window, node int, tok int32) {
 		if used > w.size && !o.Packed() {
 			v.failAt(tok, o.Field, "", "wrong-size", "%d bytes where %d are needed by the values before", used, w.size)
 		}
-		v.r.Nodes[node].Len = uint32(w.size) * 8
 		used = w.size
+	}
+	if _, ok := o.Window(); ok {
+		v.r.Nodes[node].Len = uint32(used) * 8
 	}
 	v.bounds(o, w.begin, w.begin+used)
 	if _, ok := o.Position(); ok {

@@ -114,12 +114,14 @@ func (e *Encoder) EncodeOver(text, base []byte) ([]byte, []view.ProblemInfo) {
 			return e.behind.EncodeOver(text, base)
 		}
 	}
-	if err := value.ParseJSON(&e.in, e.program, text); err != nil {
-		return nil, valueProblems(err)
+	var from *codec.Record
+	if base != nil {
+		e.base.Session = e.session
+		e.program.Decode(&e.base, base)
+		from = &e.base
 	}
-	e.in.Code, e.in.Session = e.code, e.session
-	if err := e.made(base); err != nil {
-		return nil, []view.ProblemInfo{{Severity: "error", Code: "cannot-encode", Message: err.Error()}}
+	if err := e.over.Values(&e.out, &e.in, e.program, text, from, e.code, e.session); err != nil {
+		return nil, valueProblems(err)
 	}
 	e.session.Counter++
 	return e.header.Short(e.out.Message()), nil
@@ -146,16 +148,6 @@ func contradicts(h *envelope.Header, behind *schema.Message, text []byte) bool {
 		}
 	}
 	return false
-}
-
-// made encodes the values.
-func (e *Encoder) made(base []byte) error {
-	if base == nil {
-		return e.program.Encode(&e.out, &e.in)
-	}
-	e.base.Session = e.session
-	e.program.Decode(&e.base, base)
-	return e.over.Encode(&e.out, &e.in, &e.base)
 }
 
 // Open returns the places of the header of the last encoded message that its values did not state.
