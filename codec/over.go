@@ -31,7 +31,7 @@ func (p *Program) EncodeOver(dst, src, same, base *Record) (patched bool, err er
 	if err := p.encodeOver(dst, src, &m); err != nil {
 		return false, err
 	}
-	if len(rest) > 0 && p.length.bits != 0 {
+	if len(rest) > 0 && base.Status() == OK {
 		dst.own = append(dst.own, rest...)
 		p.Decode(dst, dst.own)
 	}

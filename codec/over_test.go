@@ -148,6 +148,11 @@ func TestOverChangedSizes(t *testing.T) {
 			"8500 01 61", `{"n":6,"t":"a"}`, "8600 01 61",
 		},
 		{
+			"bytes after the message",
+			`["container", [{"name": "t", "type": ["pstring", {"countType": "u8"}]}]]`,
+			"01 61 ffff", `{"t":"abc"}`, "03 616263 ffff",
+		},
+		{
 			"a truth value other than 1, and an element before it",
 			`["container", [{"name": "l", "type": ["array", {"countType": "u8", "type": ["container", [{"name": "on", "type": "bool"}]]}]}]]`,
 			"02 07 00", `{"l":[{"on":true},{"on":true},{"on":false}]}`, "03 07 01 00",
