@@ -29,7 +29,7 @@ function freeToken(stream: StringStream, language: Language, words: Words): Role
     return null;
   }
   const before = stream.pos === 0 || /\s/.test(stream.string.charAt(stream.pos - 1));
-  if (before && stream.match(language.comment)) {
+  if (before && language.comment !== "" && stream.match(language.comment)) {
     stream.skipToEnd();
     return "comment";
   }
@@ -37,7 +37,8 @@ function freeToken(stream: StringStream, language: Language, words: Words): Role
     return "mark";
   }
   if (stream.match(/^"(\\.|[^"\\])*"?/)) {
-    return "name";
+    const word = words.get(/^"([\p{L}\d_]*)/u.exec(stream.current())?.[1] ?? "");
+    return word !== undefined && isType(word) ? "typeName" : "name";
   }
   if (stream.match(/^-?(0x[\da-f]+|\d+)(?![\p{L}\d_])/iu)) {
     return "number";
