@@ -32,7 +32,7 @@ const (
 
 // Errors returned when a capture is opened.
 var (
-	ErrProtocol = errors.New("captures of this protocol cannot be read")
+	ErrProtocol = errors.New("captures cannot be read with the definitions of this language: their messages have no codes")
 	ErrTooMany  = fmt.Errorf("%d captures are open in pages: close one first", maxOpenCaptures)
 )
 

@@ -80,7 +80,8 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	f.LookOnly, f.Role = !who.May("action save", ws), who.In(ws).String()
 	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
 	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
-		f.Relays, f.Demo, f.Ports = true, b.Relays.Demo != nil, b.Relays.Ports().String()
+		_, plays := w.Now().Protocol()
+		f.Relays, f.Demo, f.Ports = true, plays && b.Relays.Demo != nil, b.Relays.Ports().String()
 	}
 	if w := b.Projects.Find(ws); w != nil {
 		f.NoEnvelope = w.Now().HasEnvelopes() && w.Now().Envelope == nil
