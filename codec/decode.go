@@ -215,7 +215,7 @@ func (d *decoder) node(n Node) int {
 func (d *decoder) exhausted() {
 	if !d.stop {
 		d.stop = true
-		d.illegal(Problem{Code: TooComplex, Got: uint64(len(d.data))})
+		d.illegal(Problem{Code: TooComplex, Got: uint64(d.r.Size())})
 	}
 }
 
