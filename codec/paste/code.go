@@ -26,6 +26,9 @@ type codeReader struct {
 	b   *builder
 	how stringReading
 
+	// Numbers without a mark may be hex or decimal: one list that is surely in hex decides about all of the text.
+	bareHex, sawHex, sawPlain bool
+
 	pieces  []piece
 	parts   []codeToken // of the current group
 	strings int         // groups in the text, bytes or not
@@ -52,17 +55,30 @@ type codeReader struct {
 // readCode reads source code. how is the meaning of its strings.
 func readCode(t *pasted, how stringReading) (*builder, *Error) {
 	r := codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: make([]byte, 0, len(t.s)/6)}, how: how}
+	e := r.readAll()
+	if e == nil && r.sawHex && r.sawPlain {
+		r = codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: r.b.out[:0]}, how: how, bareHex: true}
+		e = r.readAll()
+	}
+	if e != nil {
+		return nil, e
+	}
+	return r.finish()
+}
+
+// readAll reads the pieces of the text.
+func (r *codeReader) readAll() *Error {
 	for {
 		tok := r.x.next()
 		if tok.kind == codeEnd {
-			break
+			return nil
 		}
 		next, e := r.take(tok)
 		if e != nil {
-			return nil, e
+			return e
 		}
 		if e := r.b.room(0, tok.off); e != nil {
-			return nil, e
+			return e
 		}
 		if r.prev = tok; next > 0 {
 			r.x.i = next
@@ -70,7 +86,6 @@ func readCode(t *pasted, how stringReading) (*builder, *Error) {
 			r.name, r.colon = "", ""
 		}
 	}
-	return r.finish()
 }
 
 func (r *codeReader) take(tok codeToken) (next int, _ *Error) {

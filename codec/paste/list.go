@@ -37,6 +37,9 @@ type bareHex struct {
 
 func (h bareHex) is() bool { return !h.no && (h.letter || h.zero && !h.uneven) }
 
+// may reports whether they are hex if those of other lists of the text are.
+func (h bareHex) may() bool { return !h.no && !h.uneven }
+
 // readList reads the elements from i on, up to close. ok is false if something else is between them.
 func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 	s := r.t.s
@@ -264,7 +267,11 @@ func typedBrace(before string) bool {
 // takeList makes a piece of a list.
 func (r *codeReader) takeList(l *byteList) *Error {
 	s := r.t.s
-	if l.fail == nil && l.unmarked.is() && (l.open == '[' || l.strings) {
+	isHex := l.unmarked.is() || r.bareHex && l.unmarked.may()
+	if l.fail == nil && l.n > 0 && (l.open == '[' || l.strings) {
+		r.sawHex, r.sawPlain = r.sawHex || isHex, r.sawPlain || !isHex && l.unmarked.may()
+	}
+	if l.fail == nil && isHex && (l.open == '[' || l.strings) {
 		r.b.out = r.b.out[:l.start]
 		for x := (codeLexer{s: s[:l.to-1], i: l.from + 1}); ; {
 			tok := x.next()
@@ -281,7 +288,7 @@ func (r *codeReader) takeList(l *byteList) *Error {
 		return nil
 	}
 	form := r.language(l)
-	if l.octal && !l.unmarked.is() {
+	if l.octal && !isHex {
 		if form == formCArray || form == formJavaArray || form == formGoArray {
 			again := byteList{open: l.open, from: l.from, octalLanguage: true}
 			r.b.out = r.b.out[:l.start]
