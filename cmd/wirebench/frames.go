@@ -287,6 +287,9 @@ func (f *frameLister) frame(x *transport.Frame) {
 	f.trying = f.trying && f.trial.Take(f.reading)
 }
 
+// lineRoom is the room that most lines of text need: they are written in the place where they are put out from.
+const lineRoom = 1 << 10
+
 // list writes a frame that matches the filter and the kinds.
 func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, proto string) {
 	f.reading.Take(x)
@@ -314,7 +317,10 @@ func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, 
 	case f.columns != nil:
 		f.text = f.columns.appendLine(f.text[:0], f, x, in)
 	default:
-		f.text = f.appendLine(f.text[:0], x)
+		if f.out.Available() < lineRoom {
+			f.out.Flush() // an error stays, and is returned at the end
+		}
+		f.text = f.appendLine(f.out.AvailableBuffer(), x)
 		if f.tree {
 			f.text = f.appendTree(f.text, x)
 		}

@@ -133,17 +133,16 @@ func (f *frameLister) printableFrom(text []byte, from int) []byte {
 // isPlain reports whether a text consists of printable ASCII characters.
 func isPlain(text []byte) bool {
 	const ones, tops = 0x0101010101010101, 0x8080808080808080
+	odd := uint64(0) // looked at once, as nearly all texts are plain
 	for ; len(text) >= 8; text = text[8:] {
-		if w := binary.LittleEndian.Uint64(text); (w|(w-0x20*ones)|(w+ones))&tops != 0 {
-			return false
-		}
+		w := binary.LittleEndian.Uint64(text)
+		odd |= w | w - 0x20*ones | w + ones
 	}
 	for _, c := range text {
-		if c < 0x20 || c >= 0x7F {
-			return false
-		}
+		w := uint64(c)
+		odd |= w | w - 0x20 | w + 1
 	}
-	return true
+	return odd&tops == 0
 }
 
 // appendPrintable appends a text as printable returns it.

@@ -239,10 +239,10 @@ func (r *Reader) take(index int, stamp uint64, body []byte, at int, size, orig u
 	}
 	in := &r.ifaces[index]
 	end := at + int(size)
-	r.packet = packet.Packet{
-		N: r.packet.N + 1, At: in.time(stamp), Interface: index, Link: in.Link,
-		Data: body[at:end:end], Orig: orig, Pos: r.in.Offset() + 8 + int64(at),
-	}
+	p, n := &r.packet, r.packet.N+1
+	*p = packet.Packet{} // and set in place, as a literal would be copied
+	p.N, p.At, p.Interface, p.Link = n, in.time(stamp), index, in.Link
+	p.Data, p.Orig, p.Pos = body[at:end:end], orig, r.in.Offset()+8+int64(at)
 	comments := 0
 	for o := (options{r: r, rest: body[min((end+3)&^3, len(body)):]}); o.next(); {
 		switch {

@@ -86,14 +86,15 @@ type Identifier struct {
 
 // Identify sets f.ID. conn numbers the connections of the capture. The frames of a connection must be passed in delivery order.
 func (d *Identifier) Identify(conn int, f *Frame) {
+	id := &f.ID // written field by field, and read so: what is copied at once waits for all of it
 	switch {
 	case len(f.From) > 0 && !slices.ContainsFunc(f.From, func(s Source) bool { return s.Packet == 0 }): // packet 0 was not captured
-		f.ID = FrameID{Packet: f.From[0].Packet, Off: f.From[0].Off}
+		id.Packet, id.Off, id.Nth = f.From[0].Packet, f.From[0].Off, 0
 	case len(f.From) == 0 && d.Raw && f.Offset >= 0:
-		f.ID = FrameID{Packet: 1, Off: uint32(f.Offset)}
+		id.Packet, id.Off, id.Nth = 1, uint32(f.Offset), 0
 	default:
 		d.alone++
-		f.ID = FrameID{Nth: d.alone}
+		*id = FrameID{Nth: d.alone}
 		return
 	}
 	i := 3*conn + int(min(f.Dir, schema.ToClient))
@@ -103,8 +104,9 @@ func (d *Identifier) Identify(conn int, f *Frame) {
 	for len(d.last) <= i {
 		d.last = append(d.last, FrameID{})
 	}
-	if last := d.last[i]; last.Packet == f.ID.Packet && last.Off == f.ID.Off {
-		f.ID.Nth = last.Nth + 1
+	last := &d.last[i]
+	if last.Packet == id.Packet && last.Off == id.Off {
+		id.Nth = last.Nth + 1
 	}
-	d.last[i] = f.ID
+	last.Packet, last.Off, last.Nth = id.Packet, id.Off, id.Nth
 }

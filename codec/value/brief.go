@@ -103,7 +103,8 @@ func cutShown(dst []byte, from int) []byte {
 // AppendBrief appends a summary of the values of the message, in wire order, until it has about most bytes: "gold 12, name "Lann", members
 // ×3". Bookkeeping, the contents of lists, headers and tails are omitted.
 func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
-	b := brief{scratch: scratchOf(r), briefPlan: &plansOf(r.Program).brief, r: r, start: len(dst), most: most}
+	var b brief // set in place, for its speed
+	b.scratch, b.briefPlan, b.r, b.start, b.most = scratchOf(r), &plansOf(r.Program).brief, r, len(dst), most
 	if b.calls {
 		b.walker.Start(r)
 	}

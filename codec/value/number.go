@@ -59,7 +59,13 @@ func AppendRight(dst []byte, v uint64, width int) []byte {
 		return appendUint(dst, v)
 	}
 	dst = slices.Grow(dst, numberRoom)
-	n, d := len(dst), digits8(v)
+	n := len(dst)
+	var d uint64
+	if v < 10000 {
+		d = uint64(digits4(uint32(v))) << 32
+	} else {
+		d = digits8(v)
+	}
 	blank := uint(min(bits.TrailingZeros64(d)&^7, 56)) // a blank is 0x10 less than a zero
 	text := d + zeros8 - 0x1010101010101010&(1<<blank-1)
 	binary.LittleEndian.PutUint64(dst[n : n+8 : cap(dst)][:8], text>>((8-width)*8&63))

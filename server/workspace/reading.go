@@ -11,9 +11,10 @@ import (
 type Reading struct {
 	snap    *Snapshot
 	frame   *transport.Frame
-	def     definition
-	found   bool // def is valid for the frame
-	decoded bool // rec is valid for the frame
+	def     *definition // in recent, or other
+	other   definition  // of a frame that recent has no place for
+	found   bool        // def is valid for the frame
+	decoded bool        // rec is valid for the frame
 	rec     codec.Record
 	recent  [64]definition // cache, by the low bits of the code
 }
@@ -74,15 +75,13 @@ func (r *Reading) find() {
 	}
 	r.found = true
 	x := r.frame
-	if !x.HasKey || x.Name != "" || x.Kind != transport.Message && x.Kind != transport.Control {
-		r.def = r.snap.definition(x)
+	if !x.HasKey || x.Name != "" || x.Kind != transport.Message && x.Kind != transport.Control ||
+		r.snap.Envelope != nil && r.snap.Envelope.Forms { // the bytes decide
+		r.other = r.snap.definition(x)
+		r.def = &r.other
 		return
 	}
 	d := &r.recent[x.Key.Code%uint32(len(r.recent))]
-	if r.snap.Envelope != nil && r.snap.Envelope.Forms { // the bytes decide
-		r.def = r.snap.definition(x)
-		return
-	}
 	if alternate := r.snap.HasAlternate(x); !d.known || d.key != x.Key || d.alternate != alternate {
 		*d = r.snap.definition(x)
 		d.key, d.alternate, d.known = x.Key, alternate, true
@@ -90,7 +89,7 @@ func (r *Reading) find() {
 			d.code = codeName(x.Key.Code)
 		}
 	}
-	r.def = *d
+	r.def = d
 }
 
 func (s *Snapshot) definition(x *transport.Frame) (d definition) {

@@ -46,13 +46,14 @@ func (t *Transport) usual(l *leg, w *way) {
 		} else {
 			t.from, at = w.appendSources(t.from[:0], 0, x.total), w.arrival(x.total)
 		}
-		t.frame = transport.Frame{
-			Kind: transport.Message, Dir: w.dir, At: at, Key: key, HasKey: true, Bytes: message, From: t.from, Offset: offset, Resumed: w.lost,
-		}
+		out := &t.frame
+		*out = transport.Frame{} // set in place: a literal would be copied from where it was just written, and wait for that
+		out.Kind, out.Dir, out.At, out.Key, out.HasKey = transport.Message, w.dir, at, key, true
+		out.Bytes, out.From, out.Offset, out.Resumed = message, t.from, offset, w.lost
 		if t.o.Link != nil {
-			t.o.Link.Read(&t.frame)
+			t.o.Link.Read(out)
 		}
-		t.emit(&t.frame)
+		t.emit(out)
 		w.pass(x.total)
 	}
 }
