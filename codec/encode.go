@@ -209,6 +209,11 @@ func (e *encoder) body(pc, end uint16) {
 			pc = o.End
 			continue
 		}
+		if o.Code == OpTagged {
+			e.tagged(o, pc)
+			pc = o.End
+			continue
+		}
 		if o.Code == OpLet {
 			pc++
 			continue

@@ -211,12 +211,12 @@ func (k NumKind) String() string {
 
 // String returns the name in lower case.
 func (s Size) String() string {
-	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while", "ending")
+	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while", "ending", "scattered")
 }
 
 // String returns the name in lower case, "" for Sized.
 func (v Varint) String() string {
-	return word(int(v), "", "leb128", "sleb128", "zigzag", "vlq")
+	return word(int(v), "", "leb128", "sleb128", "zigzag", "vlq", "long", "wide", "wide-signed")
 }
 
 func word(i int, words ...string) string {

@@ -113,6 +113,10 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 				at = after(&p.Lists[k], at)
 			}
 			continue
+		case Tagged: // the elements are anywhere
+			for k := range p.Lists {
+				l.content(&p.Lists[k], at, row)
+			}
 		case Choice:
 			if base.Case != nil {
 				row.Around = &Around{base.Case, base.Around}
@@ -217,17 +221,19 @@ func after(p *Part, at At) At {
 		at.Bits += p.Min.Bits
 		return at
 	}
-	n, kind := 1, schema.Value
+	n, kind, field := 1, schema.Value, p.Field
 	if at.Behind != nil {
 		n += at.Behind.N
 	}
 	switch p.Kind {
 	case Align:
 		kind = schema.Align
+	case Tagged:
+		field = p.Lists[len(p.Lists)-1].Field
 	case Var:
 		kind = p.Items[0].Kind
 	}
-	at.Behind = &Behind{p.Field, kind, n, at.Behind}
+	at.Behind = &Behind{field, kind, n, at.Behind}
 	return at
 }
 
@@ -290,7 +296,7 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 	}
 	for n--; n >= 0; n-- {
 		f := &m.Fields[chain[n]]
-		if f.InList {
+		if f.InList && !m.Fields[f.Parent].Once() {
 			b = append(b, "[]"...)
 		}
 		if name := f.Name; name != "" {
@@ -491,6 +497,10 @@ func (m *Message) extentNote(p *Part) string {
 		return "up to a byte of " + strconv.Itoa(int(e.End)) + " in the place of an element"
 	case e.Size == schema.While:
 		return "each element starts with whether another one follows"
+	case e.Size == schema.Scattered && !p.List.Other:
+		return "anywhere, with the tag " + strconv.FormatUint(uint64(p.List.Tag), 10)
+	case e.Size == schema.Scattered:
+		return "anywhere, with other tags"
 	case e.Size == schema.Ending:
 		return "until " + m.ExprText(*m.Regs[p.Ended].Expr)
 	case e.Size == schema.Terminated:
