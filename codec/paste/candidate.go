@@ -23,6 +23,11 @@ type builder struct {
 	conns     []transport.Conn
 	stream    bool
 
+	// The message that is read: the bytes of out from start on, at first in the text.
+	open         bool
+	m            Message
+	start, first int
+
 	strict  bool   // what is not covered is not explained; else only what was left
 	covered []span // parts of the text that are bytes, or are known to belong to them
 	left    []span // parts of the text that are not explained
@@ -44,7 +49,23 @@ func (b *builder) add(m Message, start, off int) *Error {
 	return nil
 }
 
-// room returns an error if n more bytes do not fit.
+// begin ends the message that is read, and begins another one at off in the text.
+func (b *builder) begin(m Message, off int) *Error {
+	e := b.end()
+	b.open, b.m, b.start, b.first = true, m, len(b.out), off
+	return e
+}
+
+// end ends the message that is read, if there is one.
+func (b *builder) end() *Error {
+	if !b.open {
+		return nil
+	}
+	b.open = false
+	return b.add(b.m, b.start, b.first)
+}
+
+// room returns an error if n more bytes do not fit: only counts of repeats and words in few digits can make more bytes than the text has.
 func (b *builder) room(n uint64, off int) *Error {
 	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
 		return errTooManyBytes(off)

@@ -332,9 +332,6 @@ func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesK
 				continue
 			}
 			found = true
-			if e := b.room(uint64(len(c.text)), c.off); e != nil {
-				return e
-			}
 			if e := appendCell(t, b, c, kind); e != nil {
 				return e.as(certain)
 			}
@@ -383,23 +380,12 @@ func appendCell(t *pasted, b *builder, c cell, kind bytesKind) *Error {
 	}
 	off, ok := hexCell(c.text)
 	if !ok {
-		if n := countHex(c.text); off == len(c.text) {
-			return errOdd(c.off+max(off-1, 0), n, "# hex digits")
+		if off == len(c.text) {
+			return errOdd(c.off+max(off-1, 0), hexAmong(c.text), "# hex digits")
 		}
 		return errFound(t, c.off+off, "hex digits")
 	}
-	hi := byte(scan.NotHex)
-	s := trimHexMark(c.text)
-	for i := range len(s) {
-		switch v := scan.HexValue[s[i]]; {
-		case v == scan.NotHex:
-		case hi == scan.NotHex:
-			hi = v
-		default:
-			b.out = append(b.out, hi<<4|v)
-			hi = scan.NotHex
-		}
-	}
+	b.out, _ = appendDigits(b.out, trimHexMark(c.text))
 	return nil
 }
 
@@ -408,15 +394,6 @@ func trimHexMark(s string) string {
 		return s[2:]
 	}
 	return s
-}
-
-func countHex(s string) (n int) {
-	for i := range len(s) {
-		if scan.IsHex(s[i]) {
-			n++
-		}
-	}
-	return n
 }
 
 // hexCell reports whether s is hex with an even number of digits, with spaces, colons or hyphens between bytes and 0x or \x before them. If

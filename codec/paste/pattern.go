@@ -101,9 +101,6 @@ func (p *Pattern) match(t *pasted, b *builder, at int, m []int) *Error {
 		b.cover(span{at + m[0], at + m[1]})
 		return nil
 	}
-	if e := b.room(uint64(len(part.out)), off); e != nil {
-		return e
-	}
 	var msg Message
 	if s, _ := group("time"); s != "" {
 		if n := timeAt(strings.Fields(s), &msg); n == 0 {
