@@ -291,10 +291,7 @@ func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
 		if n%2 != 0 {
 			return out, i, false
 		}
-		for ; i < end; i += 2 {
-			out = append(out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
-		}
-		return out, end, true
+		return appendPairs(out, s[i:end]), end, true
 	}
 	if n > 8 || u.digits == 0 && n > 3 {
 		return out, i, false

@@ -3,7 +3,6 @@ package paste
 import (
 	"strings"
 
-	"wirebench/codec/scan"
 	"wirebench/defs/schema"
 )
 
@@ -246,37 +245,27 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 func readFollowRaw(t *pasted) (*builder, *Error) {
 	b := &builder{form: formFollowRaw, stream: true}
 	_, b.peers = followHeader(t)
-	var fail *Error
-	t.lines(func(l line) bool {
+	e := t.each(func(l line) *Error {
 		if l.blank() || isFollowHeader(l.text) {
-			return true
+			return nil
 		}
 		s := strings.TrimRight(l.text, " \t")
 		at := skipSpaces(s, 0)
-		n := hexRun(s, at)
-		switch {
+		switch n := hexRun(s, at); {
 		case at+n != len(s):
-			fail = errFound(t, l.off+at+n, "hex digits")
+			return errFound(t, l.off+at+n, "hex digits")
 		case n%2 != 0:
-			fail = errOdd(l.off+at+n-1, n, "# hex digits on this line")
-		default:
-			fail = b.room(uint64(n/2), l.off)
-		}
-		if fail != nil {
-			return false
+			return errOdd(l.off+at+n-1, n, "# hex digits on this line")
 		}
 		start := len(b.out)
-		for i := at; i < len(s); i += 2 {
-			b.out = append(b.out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
-		}
-		fail = b.add(Message{Dir: indentDir(s)}, start, l.off+at)
-		return fail == nil
+		b.out = appendPairs(b.out, s[at:])
+		return b.add(Message{Dir: indentDir(s)}, start, l.off+at)
 	})
-	if fail == nil && len(b.msgs) == 0 {
-		fail = errWhole("there are no lines of hex in the text")
+	if e == nil && len(b.msgs) == 0 {
+		e = errWhole("there are no lines of hex in the text")
 	}
-	if fail != nil {
-		return nil, fail
+	if e != nil {
+		return nil, e
 	}
 	return b, nil
 }

@@ -169,7 +169,7 @@ var forms = []form{
 	{FormInfo{formRecords, "Intel HEX, Motorola S-records", groupDump}, readRecords, sniff{7, bySign(isRecords, readRecords, certain), false}, 0},
 
 	{FormInfo{formWinDbg, "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader(formWinDbg), sniff{}, 0},
-	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, tryGdbPrint, false}, 0},
+	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, bySign(isGdbPrint, readGdbPrint, certain), false}, 0},
 	{FormInfo{formGDB, "gdb x/xb, lldb memory read", groupDebugger}, dumpReader(formGDB), sniff{}, 0},
 
 	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, bySign(isTeraLog, readTeraLog, certain), false}, ownLines | names | decoded},

@@ -366,7 +366,7 @@ func (r *codeReader) nodeBuffer(first int) (next int, _ *Error) {
 			e.Form = formNodeBuffer
 			return i, e
 		}
-		r.b.out = append(r.b.out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
+		r.b.out = appendPairs(r.b.out, s[i:i+2])
 		i += 2
 	}
 }

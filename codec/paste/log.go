@@ -152,26 +152,12 @@ func (g *logReader) take(l line) *Error {
 // hex reads the bytes of a record.
 func (g *logReader) hex(l line) *Error {
 	g.state = logBody
-	start := len(g.b.out)
-	hi, digits := byte(scan.NotHex), 0
-	for i := range len(l.text) {
-		c := l.text[i]
-		v := scan.HexValue[c]
-		switch {
-		case v == scan.NotHex && scan.IsSpace(c):
-			continue
-		case v == scan.NotHex:
-			return g.damaged(start, errFound(g.t, l.off+i, "hex digits"))
-		case hi == scan.NotHex:
-			hi = v
-		default:
-			g.b.out = append(g.b.out, hi<<4|v)
-			hi = scan.NotHex
-		}
-		digits++
+	start, odd := len(g.b.out), false
+	if i := strings.IndexFunc(l.text, func(r rune) bool { return r >= 0x80 || !scan.IsHex(byte(r)) && !scan.IsSpace(byte(r)) }); i >= 0 {
+		return g.damaged(start, errFound(g.t, l.off+i, "hex digits"))
 	}
-	if hi != scan.NotHex {
-		return g.damaged(start, errOdd(l.off+len(l.text)-1, digits, "# hex digits"))
+	if g.b.out, odd = appendDigits(g.b.out, l.text); odd {
+		return g.damaged(start, errOdd(l.off+len(l.text)-1, hexAmong(l.text), "# hex digits"))
 	}
 	m := g.header.m
 	m.Time.Since = g.pass(m.Time.Since)
