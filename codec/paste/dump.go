@@ -53,6 +53,8 @@ type dumper struct {
 	parted  bool   // a line that is not of the dump was read since the last data
 	boxed   bool
 	dots    int // lines with a text column of dots
+	letters int // cells of characters
+	spare   int // of the last line
 }
 
 func (d *dumper) read() *Error {
@@ -78,12 +80,15 @@ func (d *dumper) read() *Error {
 
 // take reads one line of the text.
 func (d *dumper) take(l line) (fail *Error) {
-	s := strings.TrimRight(l.text, " \t")
+	s := l.text
+	if d.style.unit != unitChars {
+		s = strings.TrimRight(s, " \t")
+	}
 	at := skipSpaces(s, 0)
 	if at == len(s) {
 		return nil
 	}
-	if s[at:] == "*" {
+	if strings.TrimSpace(s) == "*" {
 		return d.star(l.off + at)
 	}
 	if len(s) > maxDumpLine {
@@ -199,6 +204,8 @@ func (d *dumper) data(l line) *Error {
 	d.offset, d.last, d.lastLine = d.line.offset, len(d.b.out), l
 	d.b.out = append(d.b.out, d.line.data...)
 	d.lines++
+	d.letters += d.line.letters
+	d.spare = d.line.spare
 	if d.line.dashed {
 		d.dashes++
 	}
@@ -259,9 +266,9 @@ func (d *dumper) follow(at int) (begins bool, _ *Error) {
 		}
 		d.continued++
 		return false, d.repeat(extra, at)
-	case passed == n:
+	case passed == n, passed > n && d.pad(passed-n):
 		d.continued++
-		d.width = max(d.width, int(n))
+		d.width = max(d.width, int(passed))
 		return false, nil
 	case d.line.offset == 0:
 		return true, nil
@@ -324,7 +331,7 @@ func (d *dumper) repeat(n uint64, at int) *Error {
 
 func (d *dumper) star(at int) *Error {
 	switch {
-	case !d.open:
+	case !d.open, d.lastLen() == 0:
 		d.other(at, "*")
 	case d.style.offset == offsetNone:
 		return errAt(at, "without offsets the number of lines that \"*\" stands for is unknown")
@@ -353,7 +360,7 @@ func (d *dumper) end(l line) *Error {
 		if e := d.repeat(passed-n, at); e != nil {
 			return e
 		}
-	case passed == n:
+	case passed == n, passed > n && d.pad(passed-n):
 	case passed < n && n-passed < uint64(d.style.unit.bytes):
 		d.b.out = d.b.out[:len(d.b.out)-int(n-passed)] // the last word is padded with zeros
 		if d.lastMisfit && textFits(d.b.out[d.last:], d.lastText) {

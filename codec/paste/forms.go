@@ -137,7 +137,7 @@ var forms = []form{
 	{FormInfo{formODtx8, "od -tx8 (64-bit words)", groupDump}, dumpReader(formODtx8), sniff{}, 0},
 	{FormInfo{formOD, "od (octal words), hexdump -o", groupDump}, dumpReader(formOD), sniff{}, 0},
 	{FormInfo{formODtu1, "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader(formODtu1), sniff{}, 0},
-	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, readChars, sniff{9, tryChars, false}, 0},
+	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, dumpReader(formODc), sniff{}, 0},
 	{FormInfo{formWiresharkDump, "Wireshark hex dump, with or without text", groupDump}, dumpReader(formWiresharkDump), sniff{}, 0},
 	{FormInfo{formTextRows, "Rows of hex and text, no offsets (socat -x -v, ngrep -x)", groupDump}, dumpReader(formTextRows), sniff{}, 0},
 	{FormInfo{formText2pcap, "text2pcap, with directions or times", groupDump}, dumpReader(formText2pcap), sniff{}, 0},
