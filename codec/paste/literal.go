@@ -155,6 +155,7 @@ type element struct {
 	digits string // of a number without a cast, as written
 	octal  bool   // it has a leading zero
 	marked bool   // it is in hex with a prefix, a character, or has a cast: counts and coordinates are not
+	hex    bool   // it is in hex with a mark
 	bad    bool   // a number that is not a byte
 }
 
@@ -231,6 +232,7 @@ func readElement(t *pasted, i int) (x element, ok bool) {
 		if !x.marked {
 			x.digits = digits
 		}
+		x.hex = strings.IndexByte("$&", digits[0]) >= 0 || strings.HasPrefix(digits, "16#") || len(digits) > 2 && (digits[1]|0x20 == 'x' || digits[len(digits)-1]|0x20 == 'h')
 	}
 	x.end = suffixEnd(s, x.end)
 	for calls--; calls >= 0; calls-- {
