@@ -48,6 +48,9 @@ func ParsePattern(text string) (*Pattern, error) {
 	return p, nil
 }
 
+// Has reports whether the pattern has a group of this name.
+func (p *Pattern) Has(group string) bool { return p.groups[group] > 0 }
+
 // Read reads a text: each match is a message, and what is between them is named in the notes. The error is an *Error.
 func (p *Pattern) Read(text string) (*Paste, error) {
 	t, e := newPasted(text)
