@@ -16,10 +16,7 @@ type dumper struct {
 	chosen bool // the user chose the form
 
 	line     dumpLine
-	open     bool   // a message has begun
-	start    int    // its start in b.out
-	first    int    // its start in the text
-	base     uint64 // its first offset
+	base     uint64 // the first offset of the message that is read
 	offset   uint64 // of its last line
 	last     int    // start of the last line's bytes in b.out
 	lastLine line   // as in the text
@@ -48,7 +45,6 @@ type dumper struct {
 	marked     bool // the first offset has 0x before it
 	longGap    bool // WinDbg's mark in the offset
 
-	message Message
 	label   []line // lines before the next message
 	parted  bool   // a line that is not of the dump was read since the last data
 	boxed   bool
@@ -134,7 +130,7 @@ func (d *dumper) take(l line) (fail *Error) {
 	case lineBad:
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
-	if d.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.offset+uint64(d.lastLen()) && d.style.offset != offsetNone {
+	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.offset+uint64(d.lastLen()) && d.style.offset != offsetNone {
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
 	d.line.bad = 0
@@ -172,17 +168,17 @@ func (d *dumper) data(l line) *Error {
 	at := l.off + d.line.at
 	if d.style.offset == offsetNone {
 		// Without offsets every line continues the previous one, until another line parts them.
-		if d.open && d.parted {
+		if d.b.open && d.parted {
 			if e := d.close(); e != nil {
 				return e
 			}
 		}
 		d.line.offset = d.offset + uint64(d.lastLen())
-		if !d.open {
+		if !d.b.open {
 			d.line.offset = 0
 		}
 	}
-	if d.open {
+	if d.b.open {
 		begins, e := d.follow(at)
 		if e != nil {
 			return e
@@ -193,14 +189,11 @@ func (d *dumper) data(l line) *Error {
 			}
 		}
 	}
-	if !d.open {
+	if !d.b.open {
 		d.begin(at)
 	}
 	d.leave(len(d.label))
 	d.parted = false
-	if e := d.b.room(uint64(len(d.line.data)), at); e != nil {
-		return e
-	}
 	d.offset, d.last, d.lastLine = d.line.offset, len(d.b.out), l
 	d.b.out = append(d.b.out, d.line.data...)
 	d.lines++
@@ -232,15 +225,14 @@ func (d *dumper) data(l line) *Error {
 }
 
 func (d *dumper) begin(at int) {
-	d.open, d.start, d.first, d.base = true, len(d.b.out), at, d.line.offset
-	d.said, d.intro = d.intro, intro{}
-	d.message = Message{Dir: d.said.dir, Time: d.said.time}
+	d.base, d.said, d.intro = d.line.offset, d.intro, intro{}
+	_ = d.b.begin(Message{Dir: d.said.dir, Time: d.said.time}, at) // none is open
 	if len(d.label) > 0 {
 		var words []string
 		for _, l := range d.label {
 			words = append(words, l.text)
 		}
-		readAround(strings.Join(words, " "), &d.message)
+		readAround(strings.Join(words, " "), &d.b.m)
 		d.label = d.label[:0]
 	}
 	d.zeroBase = d.zeroBase && d.base == 0
@@ -331,7 +323,7 @@ func (d *dumper) repeat(n uint64, at int) *Error {
 
 func (d *dumper) star(at int) *Error {
 	switch {
-	case !d.open, d.lastLen() == 0:
+	case !d.b.open, d.lastLen() == 0:
 		d.other(at, "*")
 	case d.style.offset == offsetNone:
 		return errAt(at, "without offsets the number of lines that \"*\" stands for is unknown")
@@ -344,7 +336,7 @@ func (d *dumper) star(at int) *Error {
 // end handles a line of an offset only: the length of the message, which hexdump and od write as the last line.
 func (d *dumper) end(l line) *Error {
 	at := l.off + d.line.at
-	if !d.open {
+	if !d.b.open {
 		if d.line.offset != 0 || d.style.offset == offsetNone || d.lines == 0 {
 			d.other(at, l.text[d.line.at:])
 			return nil
@@ -379,7 +371,7 @@ func (d *dumper) end(l line) *Error {
 
 // close ends the message at the end of the dump.
 func (d *dumper) close() *Error {
-	if !d.open {
+	if !d.b.open {
 		return nil
 	}
 	if d.starAt >= 0 {
@@ -402,9 +394,8 @@ func (d *dumper) close() *Error {
 
 // add adds the open message.
 func (d *dumper) add() *Error {
-	d.open = false
 	if d.said.set {
 		d.intros++
 	}
-	return d.b.add(d.message, d.start, d.first)
+	return d.b.end()
 }

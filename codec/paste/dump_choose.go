@@ -152,7 +152,7 @@ func (d *dumper) otherBase(form string) *dumper {
 		if left.style.form != chosen.style.form {
 			note += fmt.Sprintf("; if so, choose the form %q", left.style.form)
 		}
-		chosen.b.note(chosen.first, "%s", note)
+		chosen.b.note(chosen.b.first, "%s", note)
 		return chosen
 	}
 	return d
