@@ -28,6 +28,8 @@ type builder struct {
 	m            Message
 	start, first int
 
+	label []line // lines before the next message, which may tell about it
+
 	strict  bool   // what is not covered is not explained; else only what was left
 	covered []span // parts of the text that are bytes, or are known to belong to them
 	left    []span // parts of the text that are not explained
@@ -86,6 +88,31 @@ func (b *builder) cover(s span) { b.covered = appendSpan(b.covered, s) }
 
 // leave marks a part of the text as not explained.
 func (b *builder) leave(s span) { b.left = appendSpan(b.left, s) }
+
+// addLabel adds a line without bytes, which may tell about the next message. Of more than most lines the first is not explained.
+func (b *builder) addLabel(l line, most int) {
+	if b.label = append(b.label, l); len(b.label) > most {
+		b.leaveLabel(1)
+	}
+}
+
+// leaveLabel gives the first n lines of the label up.
+func (b *builder) leaveLabel(n int) {
+	for _, l := range b.label[:n] {
+		b.leave(span{l.off, l.off + len(l.text)})
+	}
+	b.label = b.label[:copy(b.label, b.label[n:])]
+}
+
+// takeLabel returns the words before the next message.
+func (b *builder) takeLabel() string {
+	var words strings.Builder
+	for _, l := range b.label {
+		words.WriteString(" " + l.text)
+	}
+	b.label = b.label[:0]
+	return words.String()
+}
 
 // appendSpan appends a span, or extends the last one.
 func appendSpan(list []span, s span) []span {

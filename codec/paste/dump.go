@@ -45,8 +45,7 @@ type dumper struct {
 	marked     bool // the first offset has 0x before it
 	longGap    bool // WinDbg's mark in the offset
 
-	label   []line // lines before the next message
-	parted  bool   // a line that is not of the dump was read since the last data
+	parted  bool // a line that is not of the dump was read since the last data
 	boxed   bool
 	dots    int // lines with a text column of dots
 	letters int // cells of characters
@@ -70,7 +69,7 @@ func (d *dumper) read() *Error {
 		}
 		off = after
 	}
-	d.leave(len(d.label))
+	d.b.leaveLabel(len(d.b.label))
 	return d.close()
 }
 
@@ -145,21 +144,11 @@ func (d *dumper) other(off int, s string) {
 	}
 	d.others++
 	d.parted = true
-	if d.label = append(d.label, line{s, off}); len(d.label) > maxLabel {
-		d.leave(1)
-	}
+	d.b.addLabel(line{s, off}, maxLabel)
 }
 
 // maxLabel is the number of lines before a message that can tell about it.
 const maxLabel = 6
-
-// leave gives the first n lines of the label up.
-func (d *dumper) leave(n int) {
-	for _, l := range d.label[:n] {
-		d.b.leave(span{l.off, l.off + len(l.text)})
-	}
-	d.label = d.label[:copy(d.label, d.label[n:])]
-}
 
 func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
 
@@ -192,7 +181,7 @@ func (d *dumper) data(l line) *Error {
 	if !d.b.open {
 		d.begin(at)
 	}
-	d.leave(len(d.label))
+	d.b.leaveLabel(len(d.b.label))
 	d.parted = false
 	d.offset, d.last, d.lastLine = d.line.offset, len(d.b.out), l
 	d.b.out = append(d.b.out, d.line.data...)
@@ -227,13 +216,8 @@ func (d *dumper) data(l line) *Error {
 func (d *dumper) begin(at int) {
 	d.base, d.said, d.intro = d.line.offset, d.intro, intro{}
 	_ = d.b.begin(Message{Dir: d.said.dir, Time: d.said.time}, at) // none is open
-	if len(d.label) > 0 {
-		var words []string
-		for _, l := range d.label {
-			words = append(words, l.text)
-		}
-		readAround(strings.Join(words, " "), &d.b.m)
-		d.label = d.label[:0]
+	if len(d.b.label) > 0 {
+		readAround(d.b.takeLabel(), &d.b.m)
 	}
 	d.zeroBase = d.zeroBase && d.base == 0
 	if d.lines == 0 {

@@ -42,8 +42,7 @@ type linesReader struct {
 	b      *builder
 	runs   []run
 	shapes map[string]*template
-	last   *run   // whose message is open
-	label  []line // lines before the next message
+	last   *run // whose message is open
 	fail   *Error
 	words  bool // a message has words around it
 }
@@ -77,7 +76,7 @@ func tryLines(t *pasted) (*builder, *Error) {
 	if e := r.b.end(); e != nil {
 		return nil, e
 	}
-	r.leave(len(r.label))
+	r.b.leaveLabel(len(r.b.label))
 	if r.fail != nil && (!r.words || strong < 3) {
 		return nil, r.fail
 	}
@@ -156,7 +155,7 @@ func isMessageName(w string) bool {
 // take reads one line.
 func (r *linesReader) take(x *run) *Error {
 	if x.blank() {
-		r.leave(len(r.label))
+		r.b.leaveLabel(len(r.b.label))
 		return r.b.end()
 	}
 	known := x.strong
@@ -165,7 +164,7 @@ func (r *linesReader) take(x *run) *Error {
 	}
 	follows := r.b.open && r.last != nil && x.plain()
 	if x.plain() {
-		known = known || follows || len(r.label) > 0 && x.n > 1 && hasLetter(x.text)
+		known = known || follows || len(r.b.label) > 0 && x.n > 1 && hasLetter(x.text)
 	}
 	if !known || x.n == 0 {
 		return r.words0(x)
@@ -178,12 +177,9 @@ func (r *linesReader) take(x *run) *Error {
 	}
 	text := x.text[:x.from]
 	if strings.TrimSpace(text) == "" {
-		for _, l := range r.label {
-			text += " " + l.text
-		}
-		r.label = r.label[:0]
+		text += r.b.takeLabel()
 	}
-	r.leave(len(r.label))
+	r.b.leaveLabel(len(r.b.label))
 	if after := x.after(); after != "" {
 		text += " " + after
 	}
@@ -227,21 +223,11 @@ func (r *linesReader) words0(x *run) *Error {
 		}
 	}
 	if isRule(x.text) {
-		r.leave(len(r.label))
+		r.b.leaveLabel(len(r.b.label))
 		return nil
 	}
-	if r.label = append(r.label, x.line); len(r.label) > 2 {
-		r.leave(1)
-	}
+	r.b.addLabel(x.line, 2)
 	return nil
-}
-
-// leave gives the first n lines of the label up.
-func (r *linesReader) leave(n int) {
-	for _, l := range r.label[:n] {
-		r.b.leave(span{l.off, l.off + len(l.text)})
-	}
-	r.label = r.label[:copy(r.label, r.label[n:])]
 }
 
 // bytes appends the bytes of a line.
