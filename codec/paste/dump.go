@@ -83,7 +83,7 @@ func (d *dumper) take(l line) (fail *Error) {
 	if at == len(s) {
 		return nil
 	}
-	if strings.TrimSpace(s) == "*" {
+	if s[at] == '*' && strings.TrimSpace(s) == "*" {
 		return d.star(l.off + at)
 	}
 	if len(s) > maxDumpLine {
