@@ -385,7 +385,7 @@ func appendCell(t *pasted, b *builder, c cell, kind bytesKind) *Error {
 		}
 		return errFound(t, c.off+off, "hex digits")
 	}
-	b.out, _ = appendDigits(b.out, trimHexMark(c.text))
+	b.out, _ = appendDigits(b.out, c.text)
 	return nil
 }
 

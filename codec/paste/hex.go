@@ -69,11 +69,14 @@ func appendPairs(out []byte, digits string) []byte {
 	return out
 }
 
-// appendDigits appends the bytes of hex digits among other characters. odd means that half a byte is left over.
+// appendDigits appends the bytes of hex digits among other characters, perhaps with a prefix for each byte. odd means that half a byte is
+// left over.
 func appendDigits(out []byte, s string) (_ []byte, odd bool) {
 	hi := byte(scan.NotHex)
-	for i := range len(s) {
+	for i := 0; i < len(s); i++ {
 		switch v := scan.HexValue[s[i]]; {
+		case hi == scan.NotHex && isPrefix(s, i) == 2:
+			i++
 		case v == scan.NotHex:
 		case hi == scan.NotHex:
 			hi = v

@@ -238,20 +238,7 @@ func (r *linesReader) bytes(x *run) *Error {
 		r.b.out, _ = base64Cell(r.b.out, s)
 		return nil
 	}
-	hi := byte(scan.NotHex)
-	for i := 0; i < len(s); i++ {
-		v := scan.HexValue[s[i]]
-		switch {
-		case isPrefix(s, i) == 2 && hi == scan.NotHex:
-			i++
-		case v == scan.NotHex:
-		case hi == scan.NotHex:
-			hi = v
-		default:
-			r.b.out = append(r.b.out, hi<<4|v)
-			hi = scan.NotHex
-		}
-	}
+	r.b.out, _ = appendDigits(r.b.out, s)
 	return nil
 }
 
