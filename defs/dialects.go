@@ -203,6 +203,7 @@ var Dialects = []Dialect{
 		Ext:      ".ksy",
 		Rules:    &kaitai.Rules,
 		Format:   kaitai.Format,
+		Edits:    &kaitai.Edits,
 		Language: kaitai.Language(),
 		New:      "new_format",
 		Begin:    kaitaiBegin,

@@ -18,14 +18,14 @@ type Tree struct {
 	// Item returns the lines of a new field, without indentation.
 	Item func(name, typ string) []string
 
-	// Type returns a type as it is written in the place of another one.
-	Type func(typ string) string
+	// Type returns a type as it is written in the place of another one, in a field with this indentation.
+	Type func(typ, indent string) string
 }
 
 // Block is a sequence of fields.
 type Block struct {
 	Of    source.Span // the name of the message, or the field, that it belongs to
-	Into  source.Span // between its brackets
+	Into  source.Span // between its brackets; without items it is replaced
 	Items []Item      // in order
 
 	Lines  bool   // its fields have lines of their own, also the first one
@@ -47,6 +47,10 @@ func (p place) item() *Item { return &p.block.Items[p.index] }
 
 // at returns the innermost item with a place.
 func at(blocks []Block, s source.Span) (p place, ok bool) {
+	if s.File != nil { // it may be a whole line
+		t := s.Text()
+		s = s.Sub(len(t)-len(strings.TrimLeft(t, " \t")), len(strings.TrimRight(t, " \t\r")))
+	}
 	for i := range blocks {
 		b := &blocks[i]
 		for k := range b.Items {
@@ -133,7 +137,7 @@ func (t *Tree) field(f *source.File, blocks []Block, field Field) ([]string, boo
 		if it.Type.IsZero() {
 			return nil, false
 		}
-		spans, with = append(spans, it.Type), append(with, t.Type(field.Type.Text))
+		spans, with = append(spans, it.Type), append(with, t.Type(field.Type.Text, Indent(f, it.Span.Start)))
 	}
 	if len(spans) == 2 && spans[1].Start < spans[0].Start {
 		slices.Reverse(spans)
@@ -209,7 +213,7 @@ func (t *Tree) insert(f *source.File, b *Block, index int, texts [][]string) str
 			}
 			write(lines)
 		}
-		return f.Text[:b.Into.Start] + out.String() + f.Text[b.Into.Start:]
+		return f.Text[:b.Into.Start] + out.String() + f.Text[b.Into.End:]
 	case index == 0:
 		for _, lines := range texts {
 			write(lines)

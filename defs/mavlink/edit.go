@@ -10,7 +10,7 @@ import (
 )
 
 // fields edits the fields of messages.
-var fields = edit.Tree{Blocks: blocks, Item: item, Type: func(typ string) string { return typ }}
+var fields = edit.Tree{Blocks: blocks, Item: item, Type: func(typ, _ string) string { return typ }}
 
 // Edits change definitions by their fields. Nothing refers to the name of a field or of a message.
 var Edits = edit.Rules{Begin: begin, Types: editTypes, Filler: filler, Write: fields.Write, Rename: renameField, Name: nameMessage, Remove: fields.Remove}

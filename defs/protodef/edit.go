@@ -15,7 +15,7 @@ import (
 )
 
 // fields edits the fields of containers in JSON. Files in YAML are edited as text.
-var fields = edit.Tree{Separator: ",", Blocks: blocks, Item: item, Type: writtenType}
+var fields = edit.Tree{Separator: ",", Blocks: blocks, Item: item, Type: func(typ, _ string) string { return writtenType(typ) }}
 
 // Edits change definitions by their fields.
 var Edits = edit.Rules{Begin: begin, Types: editTypes, Filler: filler, Write: fields.Write, Rename: renameField, Name: nameMessage, Remove: fields.Remove}
@@ -50,7 +50,7 @@ func blocks(f *source.File) (out []edit.Block) {
 	var walk func(n *node, of source.Span)
 	walk = func(n *node, of source.Span) {
 		if a := args(n); typeName(n) == "container" && a != nil && a.kind == arrayNode {
-			b := edit.Block{Of: of, Into: a.span.Sub(1, a.span.End-a.span.Start-1)}
+			b := edit.Block{Of: of, Into: a.span.Sub(1, 1)}
 			for _, x := range a.items {
 				if x.kind != objectNode {
 					return
