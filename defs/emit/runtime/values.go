@@ -170,6 +170,19 @@ func load(b []byte, off, width int, big bool) (v uint64) {
 
 // store writes an integer into zeros.
 func store(b []byte, off, width int, big bool, v uint64) {
+	if off%8 == 0 && width%8 == 0 {
+		b = b[off/8 : (off+width)/8]
+		if !big {
+			for i := range b {
+				b[i] = byte(v >> (8 * i))
+			}
+			return
+		}
+		for i := range b {
+			b[i] = byte(v >> (width - 8 - 8*i))
+		}
+		return
+	}
 	for i := 0; i < width; {
 		at := off + i
 		n := min(8-at%8, width-i)
