@@ -253,3 +253,49 @@ func FuzzTree(f *testing.F) {
 		}
 	})
 }
+
+// page has the parts of a message that a tree lacks.
+type page struct {
+	Parts int
+	Key   [2]byte
+	N     uint8
+	Text  string
+	Lines []string
+}
+
+func (m *page) wire(x *coder) {
+	if !x.block(3) {
+		return
+	}
+	x.known(3, 0, number{bits: 8}, 9, "code")
+	x.fixed(m.Key[:], 3, 1)
+	if !x.part(&m.Parts, 1) || !x.block(1) {
+		return
+	}
+	integer(x, &m.N, 1, 0, number{bits: 8}, "n")
+	x.check(m.N <= 100, "n")
+	x.text(&m.Text, utf8Text, x.amount(uint64(m.N)-2, "text"), 0, "text")
+	for i := 0; next(x, &m.Lines, i, -1, "lines"); i++ {
+		from := x.pos
+		x.text(&m.Lines[i], utf8Text, -2, 0, "line")
+		if !x.moved(from) {
+			break
+		}
+	}
+}
+
+// TestPage writes and reads messages with optional parts, computed sizes and contents to the end.
+func TestPage(t *testing.T) {
+	for text, ok := range map[string]bool{
+		"\x09ab": true, "\x09ab\x04hi": true, "\x09ab\x02one\x00two\x00": true, "\x09a": false, "\x08ab": false, "\x09ab\x01": false, "\x09ab\x65": false, "\x09ab\x04h": false, "\x09ab\x02one": false,
+	} {
+		var m page
+		n, err := read([]byte(text), &m)
+		if (err == nil) != ok || ok && n != len(text) {
+			t.Errorf("%q: %d, %v", text, n, err)
+		}
+		if out, err := write(nil, &m); ok && (err != nil || string(out) != text) {
+			t.Errorf("%q is written as %q, %v", text, out, err)
+		}
+	}
+}

@@ -1,5 +1,7 @@
 package runtime
 
+//lint:file-ignore ST1012 the names are those of the emitted package
+
 import (
 	"encoding/binary"
 	"encoding/hex"
