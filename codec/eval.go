@@ -441,7 +441,7 @@ func evalOn(stack []int64, x wire.Expr, regs []uint64) int64 {
 		case schema.Literal:
 			stack[n] = s.Int
 			n++
-		case schema.Ref, schema.Begin, schema.End:
+		case schema.Ref, schema.Begin, schema.End, schema.Index:
 			stack[n] = refInt(s, regs[s.Reg])
 			n++
 		case schema.If:

@@ -144,7 +144,7 @@ func (l *lowerer) bothEndians(n *inst, f *schema.Field) *val {
 	d := n.def
 	n.vals, n.state, n.s = map[string]*val{}, map[*attr]state{}, &schema.Struct{Name: d.name}
 	on := l.eval(n, d.endianOn, context{})
-	cond := lit(2) // neither: the type has no contents
+	cond := lit(2) // neither
 	for i := len(d.endians) - 1; i >= 0; i-- {
 		c := d.endians[i]
 		is := int64(0)
@@ -172,6 +172,9 @@ func (l *lowerer) bothEndians(n *inst, f *schema.Field) *val {
 		choice.Cases = append(choice.Cases, a)
 		alts = append(alts, alt{op(schema.Equal, cond, lit(int64(i))), v})
 	}
+	must := &schema.Limit{Uint: 1}
+	undecided := &schema.Field{Name: "endian_valid", TypeText: "valid", Type: &schema.Number{Bits: 8, Expr: lit(0), Min: must, Max: must}}
+	choice.Cases = append(choice.Cases, schema.Alternative{Else: true, Body: bare(undecided)})
 	n.s.Fields = []*schema.Field{{Type: choice}}
 	n.s.Wire = []schema.Item{{Field: n.s.Fields[0]}}
 	f.Type = &schema.Group{Struct: n.s}
