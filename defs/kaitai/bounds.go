@@ -16,9 +16,9 @@ func bounds(e *schema.Expr) (lo, hi int64) {
 		return e.Int, e.Int
 	case schema.Index, schema.LengthOf: // a message has fewer bytes and elements
 		return 0, math.MaxInt32
-	case schema.Ref, schema.Element:
+	case schema.Ref, schema.Element, schema.Least, schema.Greatest:
 		f := e.Field
-		if e.Op == schema.Element {
+		if e.Op != schema.Ref {
 			f = e.Inner
 		}
 		n, ok := f.Type.(*schema.Number)

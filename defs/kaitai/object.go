@@ -215,7 +215,7 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 		if v.kind.scalar() && v.e.Size() > schema.MaxExpr/4 {
 			v = &val{kind: noVal, why: "an argument of many operations"}
 		}
-		if v.kind.scalar() && (a.size != nil || a.sizeEOS) && around(v.e) {
+		if v.kind.scalar() && a.windowed() && around(v.e) {
 			l.fail(a.typNode.span, "a position in the stream of an object that contains itself, as an argument")
 		}
 		args = append(args, v)
@@ -232,19 +232,13 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 			parent = v.inst
 		}
 	}
-	if len(a.term) > 0 && a.size == nil && !a.sizeEOS {
-		l.fail(a.at, "an object that ends at a terminator")
-	}
-	if a.pad >= 0 || len(a.term) > 0 {
-		l.fail(a.at, "padding or a terminator after an object")
-	}
-	if a.size == nil && !a.sizeEOS {
+	if !a.windowed() {
 		if a.process != nil {
 			l.wrong(malformed(a.process.span, "process needs a size", "size: 4"))
 		}
 		return l.child(x, parent, d, args, in, f, a.typNode.span)
 	}
-	g, inner := l.window(x, a, in, f, c)
+	g, inner, outer := l.framed(x, a, in, f, c)
 	body := &schema.Field{TypeText: f.TypeText}
 	v := l.child(x, parent, d, args, inner, body, a.typNode.span)
 	switch b := body.Type.(*schema.Group); {
@@ -253,7 +247,7 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 	default:
 		g.Struct = b.Struct
 	}
-	f.Type = g
+	f.Type = outer
 	return v
 }
 
