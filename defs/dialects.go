@@ -188,7 +188,7 @@ var Dialects = []Dialect{
 		Format:    cstruct.Format,
 		Edits:     &cstruct.Edits,
 		Guess:     true,
-		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: anyVersion, Build: noBuild, NameOf: noBuild, Max: 0xFFFF, New: "opcodes.map"},
+		Codes:     &plainCodes,
 		Constants: muta.ParseConstants,
 		Language:  cstruct.Language(),
 		New:       "messages",
@@ -204,12 +204,17 @@ var Dialects = []Dialect{
 		Rules:    &kaitai.Rules,
 		Format:   kaitai.Format,
 		Edits:    &kaitai.Edits,
+		Guess:    true,
+		Codes:    &plainCodes,
 		Language: kaitai.Language(),
 		New:      "new_format",
 		Begin:    kaitaiBegin,
 		Example:  source.New("chat.ksy", kaitaiExample),
 	},
 }
+
+// plainCodes are the code maps of languages whose definitions need not have codes.
+var plainCodes = CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: anyVersion, Build: noBuild, NameOf: noBuild, Max: 0xFFFF, New: "opcodes.map"}
 
 // anyVersion and noBuild are for code maps that tell nothing of the game.
 func anyVersion(*source.File, []byte) map[string]string { return nil }

@@ -16,7 +16,7 @@ import (
 var fields = edit.Tree{Blocks: blocks, Item: item, Type: func(typ, indent string) string { return strings.ReplaceAll(typ, "\n", "\n"+indent+"  ") }}
 
 // Edits change formats by their fields.
-var Edits = edit.Rules{Begin: begin, Types: editTypes, Filler: filler, Write: fields.Write, Rename: renameField, Remove: fields.Remove}
+var Edits = edit.Rules{Begin: begin, Types: editTypes, Filler: filler, Write: fields.Write, Rename: renameField, Name: nameFormat, Remove: fields.Remove}
 
 // begin returns a format without fields.
 func begin(name string, _ edit.Message) string {
@@ -253,6 +253,16 @@ func renameField(f *source.File, at source.Span, _, name string) (string, bool) 
 	}
 	slices.SortFunc(spans, func(a, b source.Span) int { return cmp.Compare(a.Start, b.Start) })
 	return edit.Splice(f, slices.Compact(spans), func(int) string { return name }), true
+}
+
+// nameFormat renames a format that says its name. One that does not has the name of its file.
+func nameFormat(f *source.File, message source.Span, name string) (string, bool) {
+	r := reader{file: f}
+	id := r.read().get("meta").get("id")
+	if id == nil || !id.exact || id.span != message {
+		return "", false
+	}
+	return edit.Splice(f, []source.Span{id.span}, func(int) string { return name }), true
 }
 
 // plainWords are the keys whose values are no expressions.
