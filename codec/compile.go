@@ -53,6 +53,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	p.findSelectors()
 	p.findCleared()
 	p.findSimple()
+	p.findStraight()
 	p.findOdd()
 	return p, nil
 }

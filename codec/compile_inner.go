@@ -288,13 +288,14 @@ func (p *Program) Rereads() bool { return p.reread }
 // computed size.
 func (p *Program) KeepsGaps() bool { return p.gaps }
 
-// Unsure reports whether the selector of a variant depends on where the message, or a group around it, ends.
-func (p *Program) Unsure(variant uint16) bool {
+// Unsure reports whether the selector of a variant depends on what is not known while a message is built: where it, or a group around, ends, and the
+// bytes that follow. limited: where the innermost group with a size ends is known.
+func (p *Program) Unsure(variant uint16, limited bool) bool {
 	if !p.reread || variant == 0 {
 		return false
 	}
 	o := &p.Ops[variant-1]
-	return o.Code == OpLet && o.reg == p.Ops[variant+1].When.Reg && o.expr.Unsure()
+	return o.Code == OpLet && o.reg == p.Ops[variant+1].When.Reg && o.expr.Unsure(limited)
 }
 
 // Ended returns the register that is not 0 after the last element of a list, if a condition ends the list.

@@ -19,6 +19,7 @@ type Values struct {
 	Nodes    []Node
 	At       uint32 // the byte at which the next part begins
 	From, To uint64 // the bytes at which those of the innermost group with a size begin and end
+	Building bool   // the message is being built: what follows is not known
 	Cost     int    // bytes of all texts that were made, and nodes that were looked at
 }
 
@@ -84,6 +85,14 @@ func (v *Values) step(s *wire.Step, args []operand) (out operand) {
 		out.n = int64(v.Regs[s.Reg])
 	case schema.Element:
 		return v.element(s, args[0].n)
+	case schema.Least, schema.Greatest:
+		return v.extreme(s)
+	case schema.Seek:
+		out.n = v.seek(byte(args[0].n), args[1].n)
+	case schema.Trimmed:
+		out.n = v.trimmed(byte(args[0].n))
+	case schema.ByteOf:
+		out.s = v.made([]byte{byte(args[0].n)})
 	case schema.If:
 		if args[0].n != 0 {
 			return args[1]
@@ -173,6 +182,12 @@ func (v *Values) element(s *wire.Step, index int64) (out operand) {
 	if elem >= uint32(len(v.Nodes)) || v.Nodes[elem].Kind != NodeElem || v.Nodes[elem].Op != n.Op {
 		return out
 	}
+	return v.within(s, n.Op, elem)
+}
+
+// within returns a value in an element of the list of an op, whose node is given.
+func (v *Values) within(s *wire.Step, op uint16, elem uint32) (out operand) {
+	h, o := v.Program.holders[s.Inner], &v.Program.Ops[op]
 	end := v.Nodes[elem].After
 	if end == elem+1 { // it has no contents, or is in progress
 		end = uint32(len(v.Nodes))
@@ -184,7 +199,7 @@ func (v *Values) element(s *wire.Step, index int64) (out operand) {
 		x := &v.Nodes[i]
 		v.Cost++
 		switch {
-		case x.Kind == NodeElem && x.Op == n.Op: // the next one
+		case x.Kind == NodeElem && x.Op == op: // the next one
 			return out
 		case x.Op != h.op || x.Bad != NoProblem:
 		case x.Kind == NodeBlock:
@@ -441,7 +456,7 @@ func evalOn(stack []int64, x wire.Expr, regs []uint64) int64 {
 		case schema.Literal:
 			stack[n] = s.Int
 			n++
-		case schema.Ref, schema.Begin, schema.End:
+		case schema.Ref, schema.Begin, schema.End, schema.Index:
 			stack[n] = refInt(s, regs[s.Reg])
 			n++
 		case schema.If:

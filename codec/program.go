@@ -39,6 +39,7 @@ type Program struct {
 	Head     uint32 // bytes of the first block, if simple
 	First    *Block // the first block, if simple
 	Contents []Content
+	Straight []Segment           // of a message that is not simple: see straight.go; nil for others
 	keyMask  uint32              // all bits if the message carries its key
 	byLength bool                // some alternatives are selected by the length of the frame
 	odd      bool                // some block has odd items

@@ -154,6 +154,7 @@ var Dialects = []Dialect{
 		Ext:      ".json",
 		Rules:    &protodef.Rules,
 		Format:   protodef.Format,
+		Edits:    &protodef.Edits,
 		Frames:   protodef.Frames(),
 		Guess:    true,
 		Language: protodef.Language(),
@@ -170,6 +171,7 @@ var Dialects = []Dialect{
 		Rules:    &mavlink.Rules,
 		Options:  []schema.Option{schema.Encoding},
 		Format:   mavlink.Format,
+		Edits:    &mavlink.Edits,
 		Language: mavlink.Language(),
 		New:      "vehicle",
 		Begin:    mavlinkBegin,
@@ -186,7 +188,7 @@ var Dialects = []Dialect{
 		Format:    cstruct.Format,
 		Edits:     &cstruct.Edits,
 		Guess:     true,
-		Codes:     &CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: anyVersion, Build: noBuild, NameOf: noBuild, Max: 0xFFFF, New: "opcodes.map"},
+		Codes:     &plainCodes,
 		Constants: muta.ParseConstants,
 		Language:  cstruct.Language(),
 		New:       "messages",
@@ -201,12 +203,18 @@ var Dialects = []Dialect{
 		Ext:      ".ksy",
 		Rules:    &kaitai.Rules,
 		Format:   kaitai.Format,
+		Edits:    &kaitai.Edits,
+		Guess:    true,
+		Codes:    &plainCodes,
 		Language: kaitai.Language(),
 		New:      "new_format",
 		Begin:    kaitaiBegin,
 		Example:  source.New("chat.ksy", kaitaiExample),
 	},
 }
+
+// plainCodes are the code maps of languages whose definitions need not have codes.
+var plainCodes = CodeMaps{Is: tera.IsCodeMap, Read: tera.ParseMap, Set: tera.SetCodes, Rename: tera.RenameInMap, Options: anyVersion, Build: noBuild, NameOf: noBuild, Max: 0xFFFF, New: "opcodes.map"}
 
 // anyVersion and noBuild are for code maps that tell nothing of the game.
 func anyVersion(*source.File, []byte) map[string]string { return nil }

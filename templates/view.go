@@ -395,6 +395,7 @@ type SampleRow struct {
 type Input struct {
 	Text    string
 	Form    string // to read it as, "" = automatic
+	Pattern string // of the user, instead of a form
 	Dir     string // of all messages, "" = as they say themselves
 	Forms   []FormGroup
 	ByCode  bool // decode by the code of each message

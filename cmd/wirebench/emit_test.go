@@ -57,7 +57,8 @@ func TestEmittedGoTestsItself(t *testing.T) {
 // TestEmitOfNothing checks that an output without a message is an error, with the reason for each message.
 func TestEmitOfNothing(t *testing.T) {
 	dir := t.TempDir()
-	text := `{"types": {"packet_one": ["container", [{"name": "n", "type": "varint"}]], "packet_two": ["container", [{"name": "m", "type": "varint"}]],
+	text := `{"types": {"there": ["at", {"position": 9, "type": "varint"}],
+		"packet_one": ["container", [{"name": "n", "type": "there"}]], "packet_two": ["container", [{"name": "m", "type": "there"}]],
 		"packet": ["container", [{"name": "name", "type": ["mapper", {"type": "u8", "mappings": {"0x00": "one", "0x01": "two"}}]}, {"name": "params", "type": ["switch", {"compareTo": "name", "fields": {"one": "packet_one", "two": "packet_two"}}]}]]}}`
 	if err := os.WriteFile(filepath.Join(dir, "protocol.json"), []byte(text), 0o644); err != nil {
 		t.Fatal(err)

@@ -55,6 +55,7 @@ defs/cstruct  < defs/build defs/text defs/edit
 defs/kaitai   < defs/build defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
+defs/emit/runtime
 defs/envelope < defs/schema defs/text
 codec         < defs/wire codec/pack
 

@@ -24,7 +24,7 @@ const (
 )
 
 func newPush() *cobra.Command {
-	token, project, name, listen := "", "", "", ""
+	token, project, name, listen, pattern := "", "", "", "", ""
 	cmd := &cobra.Command{
 		Use:   "push URL",
 		Short: "Push a running capture to a workbench, which shows it live",
@@ -32,17 +32,26 @@ func newPush() *cobra.Command {
 it to a workbench while it grows. Pages that have it open follow. Other programs can
 push frames as JSON Lines, as "wirebench frames --json" writes them; of a hook the
 direction and the bytes are enough. With --listen such programs connect to a socket
-of this machine, several at once, until push is interrupted.
+of this machine, several at once, until push is interrupted. With --pattern, standard
+input is a growing log, and each line that the regular expression matches is a frame.
 
 A lost connection is waited for; meanwhile up to 64 MiB are kept, and then the
 program in front waits. The token is best given as WIREBENCH_PUSH_TOKEN.`,
 		Example: `  tcpdump -i eth0 -U -w - port 7801 | wirebench push https://wirebench.example --project tera
+  tail -F game.log | wirebench push http://127.0.0.1:8080 --project mine --pattern '(?<dir>tx|rx) (?<data>.*)$'
   my-hook | wirebench push http://127.0.0.1:8080 --project mine --name "a hook"
   wirebench push http://127.0.0.1:8080 --project mine --listen unix:/tmp/hook.sock`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if project == "" {
 				return errors.New("push needs --project")
+			}
+			own, err := parsePattern(pattern)
+			if err != nil {
+				return err
+			}
+			if own != nil && listen != "" {
+				return errors.New("--pattern reads standard input and --listen a socket: give one of them")
 			}
 			waiting := newSpool(pushQueue, nil)
 			p, err := newPusher(args[0], token, project, time.Now(), waiting, func(format string, args ...any) { note(cmd, format, args...) })
@@ -53,6 +62,11 @@ program in front waits. The token is best given as WIREBENCH_PUSH_TOKEN.`,
 			ctx, stop := untilSignal(cmd.Context())
 			defer stop()
 			in := cmd.InOrStdin()
+			if own != nil {
+				if in, err = newPatternLines(in, own, func(format string, args ...any) { note(cmd, format, args...) }); err != nil {
+					return err
+				}
+			}
 			if listen != "" {
 				if in, err = listenHooks(ctx, listen, func(format string, args ...any) { note(cmd, format, args...) }); err != nil {
 					return fmt.Errorf("--listen: %w", err)
@@ -65,6 +79,7 @@ program in front waits. The token is best given as WIREBENCH_PUSH_TOKEN.`,
 	f.StringVar(&token, "token", "", "access token of the workbench")
 	f.StringVar(&project, "project", "", "project of the workbench")
 	f.StringVar(&listen, "listen", "", "read JSON Lines of hooks that connect to unix:PATH or 127.0.0.1:PORT, not standard input")
+	f.StringVar(&pattern, "pattern", "", "regular expression for frames in the lines of a log: "+patternUsage)
 	f.StringVar(&name, "name", "", "name of the capture (default: pushed, and the time)")
 	return cmd
 }

@@ -154,6 +154,41 @@ func (l *noted) String() string {
 	return l.text.String()
 }
 
+// A growing log is pushed by a pattern as the lines of a hook, and lines without a message are said.
+func TestPushPattern(t *testing.T) {
+	r := &remote{}
+	srv := httptest.NewServer(r)
+	defer srv.Close()
+	const pattern = `^(?<time>\S+) (?:(?<dir>tx|rx|xx) )?(?<name>\w+) (?<data>.*)$`
+	log := "started\n\n2026-01-02T03:04:05Z tx C_PING 03 01\n12:00:00 rx S_PONG 0902\n12:00:01 xx S_LOST 00\n12:00:02 S_LOST 01\n12:00:03 tx C_BAD zz\n"
+	before := time.Now()
+	_, said, status := cli(t, log, "push", srv.URL, "--project", "mine", "--pattern", pattern)
+	if status != 0 || !strings.HasSuffix(r.name, ".jsonl") || !strings.Contains(said, "direction in started") || !strings.Contains(said, "4 lines have no message") {
+		t.Error(status, r.name, said)
+	}
+	var got []struct{ Dir, Time, Name, Hex string }
+	for line := range bytes.Lines(r.has()) {
+		if err := checkHookLine(line); err != nil {
+			t.Errorf("%s: %v", line, err)
+		}
+		got = append(got, struct{ Dir, Time, Name, Hex string }{})
+		if err := json.Unmarshal(line, &got[len(got)-1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(got) != 2 || got[0].Time != "2026-01-02T03:04:05Z" || got[0].Dir+got[0].Name+got[0].Hex != "c2sC_PING0301" || got[1].Dir+got[1].Name+got[1].Hex != "s2cS_PONG0902" {
+		t.Fatalf("%+v", got)
+	}
+	if at, err := time.Parse(time.RFC3339Nano, got[1].Time); err != nil || at.Before(before) {
+		t.Error(got[1].Time, err)
+	}
+	for _, args := range [][]string{{"--pattern", "(?<data>.*)"}, {"--pattern", "("}, {"--pattern", pattern, "--listen", "unix:x"}} {
+		if _, said, status := cli(t, log, append([]string{"push", srv.URL, "--project", "mine"}, args...)...); status != 2 {
+			t.Error(args, status, said)
+		}
+	}
+}
+
 // Hooks connect to a socket of this user, several at once. What is not a message ends a connection, not the capture.
 func TestPushListens(t *testing.T) {
 	r := &remote{}

@@ -100,8 +100,12 @@ func (c *Set) choose(p *codec.Program, chosen []bool) {
 	c.inline, c.run.most = true, maxRun
 	for i := range p.Contents {
 		k := &p.Contents[i]
-		c.parts = append(c.parts, c.targetOf(k))
+		c.parts = append(c.parts, c.targetOf(k.Op, k.Kind, k.Each))
 		c.inline = c.inline && k.Size == schema.Counted && !k.Placed && !k.Count.Slow
+	}
+	for i := range p.Straight {
+		s := &p.Straight[i]
+		c.parts = append(c.parts, c.targetOf(s.Op, s.Kind, s.Each))
 	}
 	c.Reset()
 }
@@ -171,9 +175,13 @@ func (c *Set) chooseItems(chosen []bool, block, table uint16) {
 // absent reports whether bits of 0 mean that a number has no value.
 func absent(it *codec.Item) bool { return it.Num != nil && it.Num.Absent }
 
-func (c *Set) targetOf(k *codec.Content) target {
-	o := &c.Program.Ops[k.Op]
-	t := target{field: codec.NoField, kind: k.Kind, unit: uint32(k.Each), block: o.Block}
+// targetOf returns the destination of the contents of an op. A block has no field.
+func (c *Set) targetOf(op uint16, kind codec.NodeKind, each uint64) target {
+	o := &c.Program.Ops[op]
+	t := target{field: codec.NoField, kind: kind, unit: uint32(each), block: o.Block}
+	if kind == codec.NodeBlock {
+		return t
+	}
 	if l := &c.cols[o.Field]; l.kind != noColumn {
 		t.field, t.table = o.Field, l.list
 	}

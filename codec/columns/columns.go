@@ -112,7 +112,7 @@ func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 	}
 	n := 0
 	for n < len(messages) && c.values < c.most {
-		if p.Simple && !c.twice {
+		if (p.Simple || p.Straight != nil) && !c.twice {
 			if k := c.quickRows(messages[n:]); k > 0 {
 				n += k
 				continue
@@ -120,7 +120,7 @@ func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 		}
 		c.row(messages[n])
 		n++
-		if p.Simple {
+		if p.Simple || p.Straight != nil {
 			c.pad() // a run requires that all columns have all their rows
 		}
 	}

@@ -30,6 +30,7 @@ type messageRun struct {
 	next  []uint32  // by message: start of the contents to be located next
 	found []located // contents of all messages, those of content k from k*room on; offsets are from the start of the data
 	room  int       // messages that found has room for
+	spots []Span    // straight messages: where their blocks begin; those of segment k from k*room on
 	most  int       // messages to try: fewer after invalid ones, so that the others are not validated again and again
 }
 
@@ -39,6 +40,9 @@ func (r *messageRun) of(k, n int) []located { return r.found[k*r.room:][:n] }
 // quickRows appends the messages at the start of rows that are simple and valid, at most one run, and returns their number.
 func (c *Set) quickRows(rows []Span) int {
 	p := c.Program
+	if p.Straight != nil {
+		return c.straightRows(rows)
+	}
 	rows = rows[:min(len(rows), c.run.most)]
 	n := c.heads(rows)
 	if n > 0 && len(p.Contents) > 0 {
@@ -49,21 +53,8 @@ func (c *Set) quickRows(rows []Span) int {
 		return 0
 	}
 	rows = rows[:n]
-	c.N += n
-	status := len(c.Status)
-	c.Status = growTo(c.Status, status+n)
-	clear(c.Status[status:])
-	c.tables[0].rows += n
-	c.values += n * c.tables[0].cost()
-	head := p.Ops[0].Block
-	c.numbers(c.fills[head], rows)
-	for i := range c.spans[head] {
-		s := &c.spans[head][i]
-		l := &c.cols[s.field]
-		for _, r := range rows {
-			l.spans = append(l.spans, s.span(c.Data, r.Off))
-		}
-	}
+	c.begin(n)
+	c.blocks(p.Ops[0].Block, rows)
 	for k := range c.parts {
 		if t := &c.parts[k]; t.field != codec.NoField {
 			if t.kind == codec.NodeList {
@@ -76,7 +67,29 @@ func (c *Set) quickRows(rows []Span) int {
 	return n
 }
 
-// numbers appends the numbers of the first block, several columns at once for byte-aligned loads: these come first, sorted by width.
+// begin adds n messages without problems, of which the columns have no values yet.
+func (c *Set) begin(n int) {
+	c.N += n
+	status := len(c.Status)
+	c.Status = growTo(c.Status, status+n)
+	clear(c.Status[status:])
+	c.tables[0].rows += n
+	c.values += n * c.tables[0].cost()
+}
+
+// blocks appends the values of a block that begins where rows do.
+func (c *Set) blocks(block uint16, rows []Span) {
+	c.numbers(c.fills[block], rows)
+	for i := range c.spans[block] {
+		s := &c.spans[block][i]
+		l := &c.cols[s.field]
+		for _, r := range rows {
+			l.spans = append(l.spans, s.span(c.Data, r.Off))
+		}
+	}
+}
+
+// numbers appends the numbers of a block, several columns at once for byte-aligned loads: these come first, sorted by width.
 func (c *Set) numbers(fills []fillIn, rows []Span) {
 	col := func(i int) []uint64 { return c.cols[fills[i].field].grow(len(rows)) }
 	for len(fills) > 0 {

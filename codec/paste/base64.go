@@ -15,17 +15,14 @@ func readBase64(t *pasted) (*builder, *Error) {
 	i := dataURL(s)
 	d := base64Decoder{t: t, b: &builder{form: formBase64}}
 	d.b.out = make([]byte, 0, len(s)/4*3+3)
-	start, first := 0, -1
 	flush := func(at int) *Error {
-		if first < 0 {
+		if !d.b.open {
 			return nil
 		}
-		e := d.end(at)
-		if e == nil {
-			e = d.b.add(Message{}, start, first)
+		if e := d.end(at); e != nil {
+			return e
 		}
-		start, first = len(d.b.out), -1
-		return e
+		return d.b.end()
 	}
 	for i < len(s) {
 		c := s[i]
@@ -44,8 +41,8 @@ func readBase64(t *pasted) (*builder, *Error) {
 		case scan.IsSpace(c) || c == '\r':
 			i++
 		default:
-			if first < 0 {
-				first = i
+			if !d.b.open {
+				_ = d.b.begin(Message{}, i)
 			}
 			n, e := d.run(i)
 			if e != nil {

@@ -23,6 +23,13 @@ type builder struct {
 	conns     []transport.Conn
 	stream    bool
 
+	// The message that is read: the bytes of out from start on, at first in the text.
+	open         bool
+	m            Message
+	start, first int
+
+	label []line // lines before the next message, which may tell about it
+
 	strict  bool   // what is not covered is not explained; else only what was left
 	covered []span // parts of the text that are bytes, or are known to belong to them
 	left    []span // parts of the text that are not explained
@@ -44,7 +51,23 @@ func (b *builder) add(m Message, start, off int) *Error {
 	return nil
 }
 
-// room returns an error if n more bytes do not fit.
+// begin ends the message that is read, and begins another one at off in the text.
+func (b *builder) begin(m Message, off int) *Error {
+	e := b.end()
+	b.open, b.m, b.start, b.first = true, m, len(b.out), off
+	return e
+}
+
+// end ends the message that is read, if there is one.
+func (b *builder) end() *Error {
+	if !b.open {
+		return nil
+	}
+	b.open = false
+	return b.add(b.m, b.start, b.first)
+}
+
+// room returns an error if n more bytes do not fit: only counts of repeats and words in few digits can make more bytes than the text has.
 func (b *builder) room(n uint64, off int) *Error {
 	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
 		return errTooManyBytes(off)
@@ -65,6 +88,31 @@ func (b *builder) cover(s span) { b.covered = appendSpan(b.covered, s) }
 
 // leave marks a part of the text as not explained.
 func (b *builder) leave(s span) { b.left = appendSpan(b.left, s) }
+
+// addLabel adds a line without bytes, which may tell about the next message. Of more than most lines the first is not explained.
+func (b *builder) addLabel(l line, most int) {
+	if b.label = append(b.label, l); len(b.label) > most {
+		b.leaveLabel(1)
+	}
+}
+
+// leaveLabel gives the first n lines of the label up.
+func (b *builder) leaveLabel(n int) {
+	for _, l := range b.label[:n] {
+		b.leave(span{l.off, l.off + len(l.text)})
+	}
+	b.label = b.label[:copy(b.label, b.label[n:])]
+}
+
+// takeLabel returns the words before the next message.
+func (b *builder) takeLabel() string {
+	var words strings.Builder
+	for _, l := range b.label {
+		words.WriteString(" " + l.text)
+	}
+	b.label = b.label[:0]
+	return words.String()
+}
 
 // appendSpan appends a span, or extends the last one.
 func appendSpan(list []span, s span) []span {

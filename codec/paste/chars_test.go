@@ -24,6 +24,13 @@ func TestPastedChars(t *testing.T) {
 			t.Errorf("%q: %+v %v, want %q", c.text, p, err, c.want)
 		}
 	}
+	for text, want := range map[string]string{
+		"od -c f:\n0000000   a   b\n0000002\n": "6162", "0000000   a   b\n0000002\n0000000   c\n0000001\n": "6162; 63",
+	} {
+		if p, err := Recognise(text); err != nil || p.Form != "od-c" || show(p) != want {
+			t.Errorf("%q: %+v %v, want %s", text, p, err, want)
+		}
+	}
 	for text, place := range map[string]string{
 		"0000000   a 400\n": "line 1", "0000000   a  \\x   b\n": "line 1", "0000000   a   b\n0000040   c\n": "line 2", "0000000   a   b\n*\n0000003\n": "line 3",
 	} {
@@ -115,7 +122,7 @@ func TestPastedGdbPrint(t *testing.T) {
 	}
 	for text, why := range map[string]string{
 		"$1 = \"ab\"...": "output of gdb is truncated", "$1 = {1, 2...}": "output of gdb is truncated", "$1 = {256, 1 <repeats 9 times>}": "a byte", "$1 = {1 <repeats x times>}": "how often",
-		"$1 = {1 <repeats 99999999999 times>}": "MiB", "$1 = '\\400' <repeats 9 times>": "a character",
+		"$1 = {1 <repeats 99999999999 times>}": "MiB", "$1 = '\\400' <repeats 9 times>": "not a byte",
 	} {
 		if _, err := Recognise(text); err == nil || !strings.Contains(err.Error(), why) {
 			t.Errorf("%q: %v", text, err)

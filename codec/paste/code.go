@@ -18,6 +18,7 @@ type piece struct {
 	sure       bool // it is bytes; else only if all strings of the text are
 	text       bool // strings
 	loose      bool // no brackets
+	hex, bare  bool // a list of hex with marks, and without
 }
 
 type codeReader struct {

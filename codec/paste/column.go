@@ -241,38 +241,46 @@ func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) 
 	return best, kind
 }
 
+// role is a property of a message that has a column.
+type role uint8
+
+const (
+	roleDir role = iota
+	roleTime
+	roleName
+	roleVersion
+	roleNumber
+	roles int = iota
+)
+
+// roleNames are the names of columns of each role; directions and times are also known by their contents.
+var roleNames = [roles][]string{dirNames, timeNames, nameNames, versionNames, numberNames}
+
 // metaColumn holds the columns with other properties of the message, -1 if there is none.
 type metaColumn struct {
-	dir, time, name, version, number int
-	ends                             *rowEnds
+	of   [roles]int
+	ends *rowEnds
 }
 
 // metaColumns finds them by name, direction and time also by contents.
-func metaColumns(names []string, stats []columnStat, bytes int) metaColumn {
+func metaColumns(names []string, stats []columnStat, bytes int) (m metaColumn) {
 	used := []int{bytes}
-	find := func(list []string, says func(s columnStat) int) int {
+	for r := range m.of {
 		best, rank := -1, 50 // a name at the end of a path belongs to something else
 		for i, n := range names {
-			if k := rankName(n, list); k >= 0 && k < rank && !slices.Contains(used, i) && n != "_type" { // tshark writes a constant there
+			if k := rankName(n, roleNames[r]); k >= 0 && k < rank && !slices.Contains(used, i) && n != "_type" { // tshark writes a constant there
 				best, rank = i, k
 			}
 		}
 		for i, s := range stats {
-			if best < 0 && says != nil && s.cells > 0 && says(s) == s.cells && !slices.Contains(used, i) {
+			says := role(r) == roleDir && s.dirs == s.cells || role(r) == roleTime && s.times == s.cells
+			if best < 0 && says && s.cells > 0 && !slices.Contains(used, i) {
 				best = i
 			}
 		}
-		if best >= 0 {
+		if m.of[r] = best; best >= 0 {
 			used = append(used, best)
 		}
-		return best
-	}
-	m := metaColumn{
-		dir:     find(dirNames, func(s columnStat) int { return s.dirs }),
-		time:    find(timeNames, func(s columnStat) int { return s.times }),
-		name:    find(nameNames, nil),
-		version: find(versionNames, nil),
-		number:  find(numberNames, nil),
 	}
 	m.ends = newRowEnds(names, stats, used)
 	return m
@@ -291,17 +299,14 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 			break
 		}
 	}
-	for _, part := range []struct {
-		i    int
-		what string
-	}{{m.dir, "direction"}, {m.time, "time"}, {m.name, "name"}} {
-		if part.i >= 0 {
-			why += ", " + quoted(part.i) + " the " + part.what
+	for r, what := range [...]string{roleDir: "direction", roleTime: "time", roleName: "name"} {
+		if i := m.of[r]; i >= 0 {
+			why += ", " + quoted(i) + " the " + what
 		}
 	}
 	var left []string
 	for i, s := range stats {
-		used := i == col || i == m.dir || i == m.time || i == m.name || i == m.version || i == m.number || m.ends != nil && slices.Contains(m.ends.columns[:], i)
+		used := i == col || slices.Contains(m.of[:], i) || m.ends != nil && slices.Contains(m.ends.columns[:], i)
 		if s.cells > 0 && !used {
 			if left = append(left, quoted(i)); len(left) > maxUnread {
 				left[maxUnread] = "…"
@@ -332,23 +337,20 @@ func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesK
 				continue
 			}
 			found = true
-			if e := b.room(uint64(len(c.text)), c.off); e != nil {
-				return e
-			}
 			if e := appendCell(t, b, c, kind); e != nil {
 				return e.as(certain)
 			}
-		case meta.dir:
-			m.Dir = DirOf(names[meta.dir], c.text)
-		case meta.time:
+		case meta.of[roleDir]:
+			m.Dir = DirOf(names[c.column], c.text)
+		case meta.of[roleTime]:
 			m.Time, _ = scan.ParseStamp(c.text)
-		case meta.name:
+		case meta.of[roleName]:
 			if c.kind == cellText {
 				m.Name = strings.Clone(c.text)
 			}
-		case meta.version:
+		case meta.of[roleVersion]:
 			m.Version, _ = strconv.Atoi(c.text)
-		case meta.number:
+		case meta.of[roleNumber]:
 			m.Number, _ = strconv.Atoi(c.text)
 		default:
 			if unnamed {
@@ -383,23 +385,12 @@ func appendCell(t *pasted, b *builder, c cell, kind bytesKind) *Error {
 	}
 	off, ok := hexCell(c.text)
 	if !ok {
-		if n := countHex(c.text); off == len(c.text) {
-			return errOdd(c.off+max(off-1, 0), n, "# hex digits")
+		if off == len(c.text) {
+			return errOdd(c.off+max(off-1, 0), hexAmong(c.text), "# hex digits")
 		}
 		return errFound(t, c.off+off, "hex digits")
 	}
-	hi := byte(scan.NotHex)
-	s := trimHexMark(c.text)
-	for i := range len(s) {
-		switch v := scan.HexValue[s[i]]; {
-		case v == scan.NotHex:
-		case hi == scan.NotHex:
-			hi = v
-		default:
-			b.out = append(b.out, hi<<4|v)
-			hi = scan.NotHex
-		}
-	}
+	b.out, _ = appendDigits(b.out, c.text)
 	return nil
 }
 
@@ -408,15 +399,6 @@ func trimHexMark(s string) string {
 		return s[2:]
 	}
 	return s
-}
-
-func countHex(s string) (n int) {
-	for i := range len(s) {
-		if scan.IsHex(s[i]) {
-			n++
-		}
-	}
-	return n
 }
 
 // hexCell reports whether s is hex with an even number of digits, with spaces, colons or hyphens between bytes and 0x or \x before them. If

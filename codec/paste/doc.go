@@ -35,11 +35,12 @@
 // A form is a row of the table in forms.go, and a reader.
 //
 //  1. Add its id to the constants, and a row at its position in menus: FormInfo, the reader, its detection, its traits.
-//  2. Write the reader in a file of its own. It reads the lines (or characters) of the text, appends bytes to builder.out, and calls
-//     builder.add for each message with its position, and builder.leave for each part of the text that it does not read; or it sets
-//     builder.strict and calls builder.cover for what it reads. A mistake is an Error with its position (errAt, errFound).
-//  3. To have it recognised, write a try function, which returns nil, nil unless the text has the form's signature, and give it a turn
-//     before the forms with weaker signatures: of candidates with equal scores the first is taken.
+//  2. Write the reader in a file of its own. It reads the lines of the text (pasted.each), calls builder.begin where a message starts,
+//     appends its bytes to builder.out, and calls builder.end; and builder.leave for each part of the text that it does not read, or
+//     builder.addLabel for lines that may tell about the next message; or it sets builder.strict and calls builder.cover for what it
+//     reads. A mistake is an Error with its position (errAt, errFound). A dump with offsets needs no reader: it is a row of dumpStyles.
+//  3. To have it recognised, write a function that finds the form's signature (bySign), or a try function, which returns nil, nil for
+//     other texts, and give it a turn before the forms with weaker signatures: of candidates with equal scores the first is taken.
 //  4. Add texts to TestRecognise; the fuzz targets and the menu take the form from the table.
 //
 // TestAddForm is an example.

@@ -16,10 +16,7 @@ type dumper struct {
 	chosen bool // the user chose the form
 
 	line     dumpLine
-	open     bool   // a message has begun
-	start    int    // its start in b.out
-	first    int    // its start in the text
-	base     uint64 // its first offset
+	base     uint64 // the first offset of the message that is read
 	offset   uint64 // of its last line
 	last     int    // start of the last line's bytes in b.out
 	lastLine line   // as in the text
@@ -48,11 +45,11 @@ type dumper struct {
 	marked     bool // the first offset has 0x before it
 	longGap    bool // WinDbg's mark in the offset
 
-	message Message
-	label   []line // lines before the next message
-	parted  bool   // a line that is not of the dump was read since the last data
+	parted  bool // a line that is not of the dump was read since the last data
 	boxed   bool
 	dots    int // lines with a text column of dots
+	letters int // cells of characters
+	spare   int // of the last line
 }
 
 func (d *dumper) read() *Error {
@@ -72,18 +69,21 @@ func (d *dumper) read() *Error {
 		}
 		off = after
 	}
-	d.leave(len(d.label))
+	d.b.leaveLabel(len(d.b.label))
 	return d.close()
 }
 
 // take reads one line of the text.
 func (d *dumper) take(l line) (fail *Error) {
-	s := strings.TrimRight(l.text, " \t")
+	s := l.text
+	if d.style.unit != unitChars {
+		s = strings.TrimRight(s, " \t")
+	}
 	at := skipSpaces(s, 0)
 	if at == len(s) {
 		return nil
 	}
-	if s[at:] == "*" {
+	if s[at] == '*' && strings.TrimSpace(s) == "*" {
 		return d.star(l.off + at)
 	}
 	if len(s) > maxDumpLine {
@@ -129,7 +129,7 @@ func (d *dumper) take(l line) (fail *Error) {
 	case lineBad:
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
-	if d.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.offset+uint64(d.lastLen()) && d.style.offset != offsetNone {
+	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.offset+uint64(d.lastLen()) && d.style.offset != offsetNone {
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
 	d.line.bad = 0
@@ -144,21 +144,11 @@ func (d *dumper) other(off int, s string) {
 	}
 	d.others++
 	d.parted = true
-	if d.label = append(d.label, line{s, off}); len(d.label) > maxLabel {
-		d.leave(1)
-	}
+	d.b.addLabel(line{s, off}, maxLabel)
 }
 
 // maxLabel is the number of lines before a message that can tell about it.
 const maxLabel = 6
-
-// leave gives the first n lines of the label up.
-func (d *dumper) leave(n int) {
-	for _, l := range d.label[:n] {
-		d.b.leave(span{l.off, l.off + len(l.text)})
-	}
-	d.label = d.label[:copy(d.label, d.label[n:])]
-}
 
 func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
 
@@ -167,17 +157,17 @@ func (d *dumper) data(l line) *Error {
 	at := l.off + d.line.at
 	if d.style.offset == offsetNone {
 		// Without offsets every line continues the previous one, until another line parts them.
-		if d.open && d.parted {
+		if d.b.open && d.parted {
 			if e := d.close(); e != nil {
 				return e
 			}
 		}
 		d.line.offset = d.offset + uint64(d.lastLen())
-		if !d.open {
+		if !d.b.open {
 			d.line.offset = 0
 		}
 	}
-	if d.open {
+	if d.b.open {
 		begins, e := d.follow(at)
 		if e != nil {
 			return e
@@ -188,17 +178,16 @@ func (d *dumper) data(l line) *Error {
 			}
 		}
 	}
-	if !d.open {
+	if !d.b.open {
 		d.begin(at)
 	}
-	d.leave(len(d.label))
+	d.b.leaveLabel(len(d.b.label))
 	d.parted = false
-	if e := d.b.room(uint64(len(d.line.data)), at); e != nil {
-		return e
-	}
 	d.offset, d.last, d.lastLine = d.line.offset, len(d.b.out), l
 	d.b.out = append(d.b.out, d.line.data...)
 	d.lines++
+	d.letters += d.line.letters
+	d.spare = d.line.spare
 	if d.line.dashed {
 		d.dashes++
 	}
@@ -225,16 +214,10 @@ func (d *dumper) data(l line) *Error {
 }
 
 func (d *dumper) begin(at int) {
-	d.open, d.start, d.first, d.base = true, len(d.b.out), at, d.line.offset
-	d.said, d.intro = d.intro, intro{}
-	d.message = Message{Dir: d.said.dir, Time: d.said.time}
-	if len(d.label) > 0 {
-		var words []string
-		for _, l := range d.label {
-			words = append(words, l.text)
-		}
-		readAround(strings.Join(words, " "), &d.message)
-		d.label = d.label[:0]
+	d.base, d.said, d.intro = d.line.offset, d.intro, intro{}
+	_ = d.b.begin(Message{Dir: d.said.dir, Time: d.said.time}, at) // none is open
+	if len(d.b.label) > 0 {
+		readAround(d.b.takeLabel(), &d.b.m)
 	}
 	d.zeroBase = d.zeroBase && d.base == 0
 	if d.lines == 0 {
@@ -259,9 +242,9 @@ func (d *dumper) follow(at int) (begins bool, _ *Error) {
 		}
 		d.continued++
 		return false, d.repeat(extra, at)
-	case passed == n:
+	case passed == n, passed > n && d.pad(passed-n):
 		d.continued++
-		d.width = max(d.width, int(n))
+		d.width = max(d.width, int(passed))
 		return false, nil
 	case d.line.offset == 0:
 		return true, nil
@@ -324,7 +307,7 @@ func (d *dumper) repeat(n uint64, at int) *Error {
 
 func (d *dumper) star(at int) *Error {
 	switch {
-	case !d.open:
+	case !d.b.open, d.lastLen() == 0:
 		d.other(at, "*")
 	case d.style.offset == offsetNone:
 		return errAt(at, "without offsets the number of lines that \"*\" stands for is unknown")
@@ -337,7 +320,7 @@ func (d *dumper) star(at int) *Error {
 // end handles a line of an offset only: the length of the message, which hexdump and od write as the last line.
 func (d *dumper) end(l line) *Error {
 	at := l.off + d.line.at
-	if !d.open {
+	if !d.b.open {
 		if d.line.offset != 0 || d.style.offset == offsetNone || d.lines == 0 {
 			d.other(at, l.text[d.line.at:])
 			return nil
@@ -353,7 +336,7 @@ func (d *dumper) end(l line) *Error {
 		if e := d.repeat(passed-n, at); e != nil {
 			return e
 		}
-	case passed == n:
+	case passed == n, passed > n && d.pad(passed-n):
 	case passed < n && n-passed < uint64(d.style.unit.bytes):
 		d.b.out = d.b.out[:len(d.b.out)-int(n-passed)] // the last word is padded with zeros
 		if d.lastMisfit && textFits(d.b.out[d.last:], d.lastText) {
@@ -372,7 +355,7 @@ func (d *dumper) end(l line) *Error {
 
 // close ends the message at the end of the dump.
 func (d *dumper) close() *Error {
-	if !d.open {
+	if !d.b.open {
 		return nil
 	}
 	if d.starAt >= 0 {
@@ -395,9 +378,8 @@ func (d *dumper) close() *Error {
 
 // add adds the open message.
 func (d *dumper) add() *Error {
-	d.open = false
 	if d.said.set {
 		d.intros++
 	}
-	return d.b.add(d.message, d.start, d.first)
+	return d.b.end()
 }

@@ -107,8 +107,8 @@ func readDump(t *pasted, form string) (*dumper, *Error) {
 	if best == nil || fail != nil && best.others+best.misfits > 0 && failed >= best.evidence() {
 		return nil, fail
 	}
-	if form == "" && best.repeats {
-		best = best.otherBase()
+	if best.repeats || best.style.unit == unitChars {
+		best = best.otherBase(form)
 	}
 	best.noteMisfit()
 	return best, nil
@@ -125,21 +125,22 @@ func (d *dumper) better(other *dumper) bool {
 	return d.others < other.others || d.others == other.others && d.misfits < other.misfits
 }
 
-// otherBase decides whether offsets are octal, decimal or hex if only "*" lines are between them, so that several readings are consistent.
+// otherBase decides whether offsets are octal, decimal or hex if only "*" lines are between them, or spaces, so that several readings are
+// consistent.
 // hexdump pads a short line with spaces and od does not; that decides, and a note reports it.
-func (d *dumper) otherBase() *dumper {
+func (d *dumper) otherBase(form string) *dumper {
 	if d.padded && d.style.offset == offsetHex {
 		return d
 	}
 	for i := range dumpStyles {
 		style := &dumpStyles[i]
-		if style.unit != d.style.unit || style.offset == d.style.offset || style.offset > offsetDecimal {
+		if form != "" && style.form != form || style.unit != d.style.unit || style.offset == d.style.offset || style.offset > offsetDecimal {
 			continue
 		}
 		if d.style.offset != offsetHex && style.offset == offsetHex && style.unit.digits == 2 {
 			continue // od's hex offsets have six digits
 		}
-		o := &dumper{t: d.t, style: style, b: &builder{}}
+		o := &dumper{t: d.t, style: style, b: &builder{}, chosen: form != ""}
 		if e := o.read(); e != nil || !o.sure() || d.better(o) || len(o.b.out) == len(d.b.out) {
 			continue
 		}
@@ -151,7 +152,7 @@ func (d *dumper) otherBase() *dumper {
 		if left.style.form != chosen.style.form {
 			note += fmt.Sprintf("; if so, choose the form %q", left.style.form)
 		}
-		chosen.b.note(chosen.first, "%s", note)
+		chosen.b.note(chosen.b.first, "%s", note)
 		return chosen
 	}
 	return d
@@ -161,6 +162,9 @@ func (d *dumper) otherBase() *dumper {
 func (d *dumper) sure() bool {
 	if d.lines == 0 || d.others > d.lines && d.fits+d.dots < d.lines && d.continued < 2 || d.jumps > d.continued {
 		return false
+	}
+	if d.style.unit == unitChars {
+		return d.letters > 0 && d.zeroBase // od -tu1 has the same columns
 	}
 	if d.style.form == formTextRows {
 		return d.fits+d.dots == d.lines && d.misfits == 0

@@ -22,6 +22,8 @@ type dumpLine struct {
 	text    string    // the text column, to the end of the line
 	bad     int       // lineBad: position in the line
 	want    string    // lineBad: expected contents
+	letters int       // cells that are no numbers
+	spare   int       // cells that may be spaces after the last one
 	dashed  bool
 	hasText bool
 }
@@ -47,6 +49,10 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 		return
 	}
 	l.offset, l.digits, l.written = value, next, s[at:at+next]
+	if style.unit == unitChars && at+next < len(s) {
+		l.parseCells(s, at+next)
+		return
+	}
 	i := skipSpaces(s, at+next)
 	if i == len(s) {
 		l.kind = lineOffset
@@ -193,6 +199,8 @@ func (l *dumpLine) fail(at int, want string) { l.kind, l.bad, l.want = lineBad, 
 // describe describes a unit for an error.
 func (u unit) describe() string {
 	switch {
+	case u.cells:
+		return "a character, an escape or three octal digits"
 	case u.hexMark:
 		return "a number with 0x"
 	case u.base == 2:

@@ -49,6 +49,7 @@ type unit struct {
 	bytes   int // in one unit; with digits 0 and base 16 half the digits
 	little  bool
 	hexMark bool // each starts with 0x
+	cells   bool // characters in cells of four columns
 	tick    bool // a backtick separates the halves of eight bytes
 }
 
@@ -65,6 +66,7 @@ var (
 	unitOctal2 = unit{base: 8, digits: 6, bytes: 2, little: true}
 	unitDec2   = unit{base: 10, digits: 5, bytes: 2, little: true}
 	unitDec1   = unit{base: 10, bytes: 1}
+	unitChars  = unit{base: 8, bytes: 1, cells: true}
 )
 
 // marked returns u with a 0x before each unit.
@@ -86,6 +88,10 @@ const (
 // dumpStyles in the order in which they are tried. Of styles that could fit the same line, the more usual one is first; consecutive offsets
 // decide. od writes seven digits, and six if they are hex; hexdump writes seven hex digits.
 var dumpStyles = []dumpStyle{
+	{formODc, offsetOctal, unitChars, textAngle, 0},
+	{formODc, offsetHex, unitChars, textAngle, 0},
+	{formODc, offsetDecimal, unitChars, textAngle, 0},
+
 	{formWinDbg, offsetWindbg, unitTicked, textFree, 0},
 	{formWinDbg, offsetWindbg, unitByte, textFree, 0},
 	{formWinDbg, offsetWindbg, unitWord, textFree, 0},
@@ -291,10 +297,7 @@ func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
 		if n%2 != 0 {
 			return out, i, false
 		}
-		for ; i < end; i += 2 {
-			out = append(out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
-		}
-		return out, end, true
+		return appendPairs(out, s[i:end]), end, true
 	}
 	if n > 8 || u.digits == 0 && n > 3 {
 		return out, i, false

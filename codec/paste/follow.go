@@ -3,7 +3,6 @@ package paste
 import (
 	"strings"
 
-	"wirebench/codec/scan"
 	"wirebench/defs/schema"
 )
 
@@ -103,10 +102,6 @@ type followDumper struct {
 	sniff bool
 
 	line  dumpLine
-	dir   schema.Dir
-	open  bool
-	start int
-	first int
 	next  [3]uint64 // by direction: the next offset
 	seen  [3]bool
 	count [3]int // lines by direction
@@ -128,18 +123,13 @@ const followWidth = 16
 
 func (f *followDumper) read() *Error {
 	_, f.b.peers = followHeader(f.t)
-	var fail *Error
-	f.t.lines(func(l line) bool {
-		fail = f.take(l)
-		return fail == nil && (!f.sniff || f.other <= f.lines+20)
-	})
-	if fail != nil {
-		return fail
+	if e := f.t.each(f.take); e != nil {
+		return e
 	}
 	if f.sniff && f.other > f.lines/4 {
 		return errWhole("too many other lines").as(weak)
 	}
-	return f.close()
+	return f.b.end()
 }
 
 func (f *followDumper) take(l line) *Error {
@@ -150,7 +140,7 @@ func (f *followDumper) take(l line) *Error {
 	}
 	if isFollowHeader(s) {
 		f.seen = [3]bool{}
-		return f.close()
+		return f.b.end()
 	}
 	dir := indentDir(s)
 	f.line.parse(&followStyle, s, at, followWidth)
@@ -158,7 +148,9 @@ func (f *followDumper) take(l line) *Error {
 		return errFound(f.t, l.off+f.line.bad, f.line.want)
 	}
 	if f.line.kind != lineData || f.line.digits < 8 {
-		f.other++
+		if f.other++; f.sniff && f.other > f.lines+20 {
+			return errWhole("too many other lines").as(weak)
+		}
 		f.b.leave(span{l.off + at, l.off + len(s)})
 		return nil
 	}
@@ -169,16 +161,10 @@ func (f *followDumper) take(l line) *Error {
 		f.lostIndent = true
 	}
 	f.bars = f.bars || strings.HasPrefix(f.line.text, "|") && len(f.line.text) == len(f.line.data)+2
-	if f.open && f.dir != dir {
-		if e := f.close(); e != nil {
+	if !f.b.open || f.b.m.Dir != dir {
+		if e := f.b.begin(Message{Dir: dir}, l.off+at); e != nil {
 			return e
 		}
-	}
-	if !f.open {
-		f.open, f.start, f.first, f.dir = true, len(f.b.out), l.off+at, dir
-	}
-	if e := f.b.room(followWidth, l.off); e != nil {
-		return e
 	}
 	n := len(f.line.data)
 	f.b.out = append(f.b.out, f.line.data...)
@@ -192,17 +178,9 @@ func (f *followDumper) take(l line) *Error {
 		f.gaps++
 	}
 	if n < followWidth {
-		return f.close()
+		return f.b.end()
 	}
 	return nil
-}
-
-func (f *followDumper) close() *Error {
-	if !f.open {
-		return nil
-	}
-	f.open = false
-	return f.b.add(Message{Dir: f.dir}, f.start, f.first)
 }
 
 // tryFollowRaw reads tshark's raw form: a line of hex for each packet, the lines of peer 1 after a tab. Without the header, a tab-indented
@@ -217,25 +195,21 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 		b.why = "tshark's header says so" + whyPeers
 		return b, nil
 	}
-	tabs, back, clean := false, false, true
-	t.lines(func(l line) bool {
-		s := strings.TrimSpace(l.text)
-		switch {
-		case s == "":
-		case len(s)%2 != 0 || hexRun(s, 0) != len(s):
-			clean = false
-		case l.text[0] == '\t':
-			tabs = true
-		default:
-			back = back || tabs
-		}
-		return clean
-	})
-	if !clean || !back {
+	if at := strings.Index(t.s, "\n\t"); at < 0 && t.s[0] != '\t' {
 		return nil, nil
 	}
 	b, e := readFollowRaw(t)
 	if e != nil {
+		return nil, nil
+	}
+	tabs, back := false, false
+	t.lines(func(l line) bool {
+		tab := strings.HasPrefix(l.text, "\t")
+		back = back || tabs && !tab && !l.blank()
+		tabs = tabs || tab && !l.blank()
+		return !back
+	})
+	if !back {
 		return nil, nil
 	}
 	b.why = "lines of hex, some of them indented by a tab; also reads as plain hex" + whyPeers
@@ -246,37 +220,27 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 func readFollowRaw(t *pasted) (*builder, *Error) {
 	b := &builder{form: formFollowRaw, stream: true}
 	_, b.peers = followHeader(t)
-	var fail *Error
-	t.lines(func(l line) bool {
+	e := t.each(func(l line) *Error {
 		if l.blank() || isFollowHeader(l.text) {
-			return true
+			return nil
 		}
 		s := strings.TrimRight(l.text, " \t")
 		at := skipSpaces(s, 0)
-		n := hexRun(s, at)
-		switch {
+		switch n := hexRun(s, at); {
 		case at+n != len(s):
-			fail = errFound(t, l.off+at+n, "hex digits")
+			return errFound(t, l.off+at+n, "hex digits")
 		case n%2 != 0:
-			fail = errOdd(l.off+at+n-1, n, "# hex digits on this line")
-		default:
-			fail = b.room(uint64(n/2), l.off)
-		}
-		if fail != nil {
-			return false
+			return errOdd(l.off+at+n-1, n, "# hex digits on this line")
 		}
 		start := len(b.out)
-		for i := at; i < len(s); i += 2 {
-			b.out = append(b.out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
-		}
-		fail = b.add(Message{Dir: indentDir(s)}, start, l.off+at)
-		return fail == nil
+		b.out = appendPairs(b.out, s[at:])
+		return b.add(Message{Dir: indentDir(s)}, start, l.off+at)
 	})
-	if fail == nil && len(b.msgs) == 0 {
-		fail = errWhole("there are no lines of hex in the text")
+	if e == nil && len(b.msgs) == 0 {
+		e = errWhole("there are no lines of hex in the text")
 	}
-	if fail != nil {
-		return nil, fail
+	if e != nil {
+		return nil, e
 	}
 	return b, nil
 }

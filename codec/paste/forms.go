@@ -93,6 +93,20 @@ type sniff struct {
 	family bool   // try detects several forms, and names them itself
 }
 
+// bySign returns the detection of a form that has a signature: a text with it that cannot be read is an error of this strength.
+func bySign(is func(t *pasted) bool, read reader, s strength) reader {
+	return func(t *pasted) (*builder, *Error) {
+		if !is(t) {
+			return nil, nil
+		}
+		b, e := read(t)
+		if e != nil {
+			return nil, e.as(s)
+		}
+		return b, nil
+	}
+}
+
 // traits are properties of the messages of a form.
 type traits uint8
 
@@ -123,14 +137,14 @@ var forms = []form{
 	{FormInfo{formODtx8, "od -tx8 (64-bit words)", groupDump}, dumpReader(formODtx8), sniff{}, 0},
 	{FormInfo{formOD, "od (octal words), hexdump -o", groupDump}, dumpReader(formOD), sniff{}, 0},
 	{FormInfo{formODtu1, "od -tu1, -td1 (decimal bytes)", groupDump}, dumpReader(formODtu1), sniff{}, 0},
-	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, readChars, sniff{9, tryChars, false}, 0},
+	{FormInfo{formODc, "od -c, hexdump -c (characters)", groupDump}, dumpReader(formODc), sniff{}, 0},
 	{FormInfo{formWiresharkDump, "Wireshark hex dump, with or without text", groupDump}, dumpReader(formWiresharkDump), sniff{}, 0},
 	{FormInfo{formTextRows, "Rows of hex and text, no offsets (socat -x -v, ngrep -x)", groupDump}, dumpReader(formTextRows), sniff{}, 0},
 	{FormInfo{formText2pcap, "text2pcap, with directions or times", groupDump}, dumpReader(formText2pcap), sniff{}, 0},
 
 	{FormInfo{formFollowHex, "Follow Stream: hex dump", groupFollow}, readFollowHex, sniff{5, tryFollowHex, false}, 0},
 	{FormInfo{formFollowCArrays, "Follow Stream: C arrays", groupFollow}, readArrays, sniff{}, 0},
-	{FormInfo{formFollowYAML, "Follow Stream: YAML", groupFollow}, readYAML, sniff{3, tryYAML, false}, 0},
+	{FormInfo{formFollowYAML, "Follow Stream: YAML", groupFollow}, readYAML, sniff{3, bySign(isYAML, readYAML, certain), false}, 0},
 	{FormInfo{formFollowRaw, "Follow Stream: raw (tshark)", groupFollow}, readFollowRaw, sniff{6, tryFollowRaw, false}, 0},
 
 	{FormInfo{formCArray, "C or C++ array, xxd -i", groupCode}, readArrays, sniff{13, tryCode, true}, 0},
@@ -152,15 +166,15 @@ var forms = []form{
 	{FormInfo{formQuotedHex, "Hex in quotes, bytes.fromhex", groupCode}, stringReader(formQuotedHex, asHex), sniff{}, 0},
 	{FormInfo{formQuotedBase64, "Base64 in quotes", groupCode}, stringReader(formQuotedBase64, asBase64), sniff{}, 0},
 
-	{FormInfo{formRecords, "Intel HEX, Motorola S-records", groupDump}, readRecords, sniff{7, tryRecords, false}, 0},
+	{FormInfo{formRecords, "Intel HEX, Motorola S-records", groupDump}, readRecords, sniff{7, bySign(isRecords, readRecords, certain), false}, 0},
 
 	{FormInfo{formWinDbg, "WinDbg db, dw, dd, dq", groupDebugger}, dumpReader(formWinDbg), sniff{}, 0},
-	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, tryGdbPrint, false}, 0},
+	{FormInfo{formGDBPrint, "gdb print, with repeats", groupDebugger}, readGdbPrint, sniff{8, bySign(isGdbPrint, readGdbPrint, certain), false}, 0},
 	{FormInfo{formGDB, "gdb x/xb, lldb memory read", groupDebugger}, dumpReader(formGDB), sniff{}, 0},
 
-	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, tryTeraLog, false}, ownLines | names | decoded},
+	{FormInfo{formTeraLog, "TERA proxy log (tera-mods/debug)", groupTable}, readTeraLog, sniff{2, bySign(isTeraLog, readTeraLog, certain), false}, ownLines | names | decoded},
 	{FormInfo{formLogLines, "Hex among words, in the lines of a log", groupTable}, readLines, sniff{16, tryLines, false}, ownLines | names},
-	{FormInfo{formPackets, "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets, sniff{1, tryPackets, false}, decoded},
+	{FormInfo{formPackets, "Packets exported by Wireshark or tshark (JSON, EK, PDML, text with bytes)", groupTable}, readPackets, sniff{1, bySign(isExport, readPackets, likely), false}, decoded},
 	{FormInfo{formJSONRows, "JSON or JSON Lines with a hex or base64 column", groupTable}, readJSON, sniff{11, tryJSON, false}, ownLines | names},
 	{FormInfo{formCSV, "CSV with a hex or base64 column", groupTable}, readCSV, sniff{12, tryCSVHeader, false}, ownLines | names},
 }

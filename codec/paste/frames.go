@@ -83,19 +83,16 @@ type pastedConn struct {
 
 // conns returns the connections of a text, at least one.
 func (o *Options) conns(p *Paste) []pastedConn {
-	conns := make([]pastedConn, max(1, len(p.Conns)))
-	for i := range conns {
+	ends := p.Conns
+	if len(ends) == 0 {
+		ends = []transport.Conn{peersOf(p)}
+	}
+	conns := make([]pastedConn, len(ends))
+	for i, e := range ends {
 		c := &conns[i]
-		if len(p.Conns) == 0 {
-			c.Conn, c.swapped = o.conn(p)
-		} else {
-			ends := p.Conns[i]
-			if c.Conn = (transport.Conn{ID: i, Stream: i, Proto: o.proto(), Client: ends.Client, Server: ends.Server}); ends.Proto != 0 {
-				c.Proto = ends.Proto
-			}
-			if slices.Contains(o.Ports, c.Client.Port()) && !slices.Contains(o.Ports, c.Server.Port()) {
-				c.Client, c.Server, c.swapped = c.Server, c.Client, true
-			}
+		c.Conn = transport.Conn{ID: i, Stream: i, Proto: cmp.Or(e.Proto, o.Proto, transport.TCP), Client: e.Client, Server: e.Server}
+		if slices.Contains(o.Ports, c.Client.Port()) && !slices.Contains(o.Ports, c.Server.Port()) {
+			c.Client, c.Server, c.swapped = c.Server, c.Client, true
 		}
 		if (p.Stream || o.Through) && o.New != nil {
 			c.t = o.New(c.Conn)
@@ -104,30 +101,17 @@ func (o *Options) conns(p *Paste) []pastedConn {
 	return conns
 }
 
-func (o *Options) proto() transport.Proto {
-	if o.Proto == 0 {
-		return transport.TCP
-	}
-	return o.Proto
-}
-
-// conn returns the connection named in the text. swapped means that peer 0, which a Paste takes for the client, is the server.
-func (o *Options) conn(p *Paste) (c transport.Conn, swapped bool) {
-	c.Proto = o.proto()
+// peersOf returns the ends named in the text: peer 0 is read as the client.
+func peersOf(p *Paste) (c transport.Conn) {
 	if len(p.Peers) != 2 {
-		return c, false
+		return c
 	}
-	a, errA := netip.ParseAddrPort(p.Peers[0])
-	b, errB := netip.ParseAddrPort(p.Peers[1])
-	if errA != nil || errB != nil {
-		return c, false
+	client, errClient := netip.ParseAddrPort(p.Peers[0])
+	server, errServer := netip.ParseAddrPort(p.Peers[1])
+	if errClient == nil && errServer == nil {
+		c.Client, c.Server = client, server
 	}
-	if slices.Contains(o.Ports, a.Port()) && !slices.Contains(o.Ports, b.Port()) {
-		c.Client, c.Server = b, a
-		return c, true
-	}
-	c.Client, c.Server = a, b
-	return c, false
+	return c
 }
 
 // LogDay returns midnight (UTC) of the day in the name of a proxy log, which has its start in milliseconds since 1970:

@@ -34,19 +34,9 @@ func readHexLines(t *pasted) (*builder, *Error) {
 // readHexWords reads the form "hex-words": groups of 4, 8 or 16 digits, each a little-endian number.
 func readHexWords(t *pasted) (*builder, *Error) {
 	b := &builder{form: formHexWords}
-	start, first := 0, 0
-	flush := func() (e *Error) {
-		if len(b.out) > start {
-			e = b.add(Message{}, start, first)
-		}
-		start = len(b.out)
-		return e
-	}
-	var fail *Error
-	t.lines(func(l line) bool {
+	e := t.each(func(l line) *Error {
 		if l.blank() {
-			fail = flush()
-			return fail == nil
+			return b.end()
 		}
 		for i := 0; i < len(l.text); {
 			if scan.IsSpace(l.text[i]) || l.text[i] == ',' {
@@ -55,29 +45,47 @@ func readHexWords(t *pasted) (*builder, *Error) {
 			}
 			n := hexRun(l.text, i)
 			if n == 0 || n%2 != 0 || n > 16 {
-				fail = errFound(t, l.off+i, "a word of 2, 4, 8 or 16 hex digits")
-				return false
+				return errFound(t, l.off+i, "a word of 2, 4, 8 or 16 hex digits")
 			}
-			if len(b.out) == start {
-				first = l.off + i
+			if !b.open {
+				_ = b.begin(Message{}, l.off+i)
 			}
-			if fail = b.room(uint64(n/2), l.off+i); fail != nil {
-				return false
-			}
-			for k := i + n - 2; k >= i; k -= 2 {
-				b.out = append(b.out, scan.HexValue[l.text[k]]<<4|scan.HexValue[l.text[k+1]])
-			}
+			b.out = appendReversed(b.out, l.text[i:i+n])
 			i += n
 		}
-		return true
+		return nil
 	})
-	if fail == nil {
-		fail = flush()
+	if e == nil {
+		e = b.end()
 	}
-	if fail != nil {
-		return nil, fail
+	return b, e
+}
+
+// appendPairs appends the bytes of hex digits, of which there are an even number.
+func appendPairs(out []byte, digits string) []byte {
+	for i := 0; i+1 < len(digits); i += 2 {
+		out = append(out, scan.HexValue[digits[i]]<<4|scan.HexValue[digits[i+1]])
 	}
-	return b, nil
+	return out
+}
+
+// appendDigits appends the bytes of hex digits among other characters, perhaps with a prefix for each byte. odd means that half a byte is
+// left over.
+func appendDigits(out []byte, s string) (_ []byte, odd bool) {
+	hi := byte(scan.NotHex)
+	for i := 0; i < len(s); i++ {
+		switch v := scan.HexValue[s[i]]; {
+		case hi == scan.NotHex && isPrefix(s, i) == 2:
+			i++
+		case v == scan.NotHex:
+		case hi == scan.NotHex:
+			hi = v
+		default:
+			out = append(out, hi<<4|v)
+			hi = scan.NotHex
+		}
+	}
+	return out, hi != scan.NotHex
 }
 
 // hexRun returns the number of hex digits at s[i:].
@@ -98,11 +106,10 @@ type hexReader struct {
 	perLine bool // each line is a message
 	b       builder
 
-	start, first int  // of the current message: in b.out, and in the text (-1 before its first digit)
-	hi           int  // first digit of an incomplete byte, or -1
-	run, last    int  // digits of the current run, and the position of its last one
-	prefix       bool // the run follows 0x, \x or %
-	gap          bool // a separator was seen on this line after the last digit
+	hi        int  // first digit of an incomplete byte, or -1
+	run, last int  // digits of the current run, and the position of its last one
+	prefix    bool // the run follows 0x, \x or %
+	gap       bool // a separator was seen on this line after the last digit
 
 	separated bool // separators other than line breaks occur between bytes
 	words     bool // they also occur between groups of several bytes
@@ -117,7 +124,7 @@ type hexReader struct {
 func (h *hexReader) read() *Error {
 	s := h.t.s
 	h.b.out = make([]byte, 0, len(s)/2)
-	h.first, h.hi, h.split, h.lines.odd = -1, -1, -1, -1
+	h.hi, h.split, h.lines.odd = -1, -1, -1
 	for i := 0; i < len(s); {
 		var e *Error
 		switch {
@@ -141,7 +148,7 @@ func (h *hexReader) read() *Error {
 	}
 	h.countCell()
 	h.lines.end(len(s))
-	if e := h.endMessage(); e != nil {
+	if e := h.b.end(); e != nil {
 		return e
 	}
 	if len(h.b.msgs) == 0 {
@@ -190,8 +197,8 @@ func (h *hexReader) digitRun(i int) (int, *Error) {
 		}
 		h.gap, h.separated, h.run = false, true, 0
 	}
-	if h.first < 0 {
-		h.first = i
+	if !h.b.open {
+		_ = h.b.begin(Message{}, i)
 	}
 	from, out := i, h.b.out
 	if h.hi >= 0 {
@@ -288,7 +295,7 @@ func (h *hexReader) lineBreak(i int) (int, *Error) {
 		return next, nil
 	}
 	h.run, h.lines.count, h.lines.pending = 0, 0, false
-	return next, h.endMessage()
+	return next, h.b.end()
 }
 
 // odd returns the error for a run of an odd number of digits, at the last digit.
@@ -304,15 +311,6 @@ func (h *hexReader) odd() *Error {
 	if strings.Trim(h.t.s[h.last+1:], "0123456789abcdefABCDEF \t\r\n:;,-_") == "" {
 		e.strength = likely // all of the text is hex
 	}
-	return e
-}
-
-func (h *hexReader) endMessage() *Error {
-	if len(h.b.out) == h.start {
-		return nil
-	}
-	e := h.b.add(Message{}, h.start, h.first)
-	h.start, h.first = len(h.b.out), -1
 	return e
 }
 

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 
@@ -80,7 +81,7 @@ func (j *jsonTable) walk(visit func(r *row) *Error) *Error {
 		case s[i] == ',':
 			i++
 		case s[i] == '{':
-			end, e := j.object(i)
+			end, e := j.object(i, 0)
 			if e != nil && e.off >= len(s) && j.rows > 0 && e.strength != certain {
 				j.torn = i
 				return nil
@@ -100,22 +101,31 @@ func (j *jsonTable) walk(visit func(r *row) *Error) *Error {
 var rowsIn = []string{"messages", "packets", "frames", "records", "results"}
 
 // object reads the object at i as a row, or as several if it holds an array of rows.
-func (j *jsonTable) object(i int) (end int, _ *Error) {
+func (j *jsonTable) object(i, depth int) (end int, _ *Error) {
 	j.row.cells, j.row.off, j.path = j.row.cells[:0], i, j.path[:0]
 	before := j.rows
-	end, e := j.members(i, 0)
-	if e != nil {
+	end, e := j.members(i, depth)
+	if e != nil || j.rows > before {
 		return end, e
-	}
-	if j.rows > before {
-		return end, nil
 	}
 	j.rows++
 	if e := j.visit(&j.row); e != nil {
-		e.strength = certain
-		return end, e
+		return end, e.as(certain)
 	}
 	return end, nil
+}
+
+// next goes on after a member or an element that ends at i: to the next one, or past the end of the object or array.
+func (j *jsonTable) next(i int, end byte) (next int, more bool, _ *Error) {
+	s := j.t.s
+	i = skipJSON(s, i)
+	switch {
+	case i < len(s) && s[i] == ',':
+		return skipJSON(s, i+1), true, nil
+	case i < len(s) && s[i] == end:
+		return i + 1, false, nil
+	}
+	return i, false, errFound(j.t, i, fmt.Sprintf(`"," or "%c"`, end))
 }
 
 const maxJSONDepth = 64
@@ -150,14 +160,9 @@ func (j *jsonTable) members(i, depth int) (end int, _ *Error) {
 			return i, e
 		}
 		j.path = j.path[:mark]
-		i = skipJSON(s, i)
-		switch {
-		case i < len(s) && s[i] == ',':
-			i = skipJSON(s, i+1)
-		case i < len(s) && s[i] == '}':
-			return i + 1, nil
-		default:
-			return i, errFound(j.t, i, `"," or "}"`)
+		more := false
+		if i, more, e = j.next(i, '}'); !more {
+			return i, e
 		}
 	}
 }
@@ -209,75 +214,44 @@ func (j *jsonTable) array(start, depth int) (end int, _ *Error) {
 		return start, errAt(start, "values are nested more than %d deep", maxJSONDepth)
 	}
 	i := skipJSON(s, start+1)
-	if i < len(s) && s[i] == '{' && depth == 0 && slices.Contains(rowsIn, string(j.path)) {
-		return j.rowsOf(i)
+	if i >= len(s) {
+		return i, errFound(j.t, i, `"]"`)
 	}
-	numbers, count, only := true, 0, i
-	for first := true; ; first = false {
-		if i >= len(s) {
-			return i, errFound(j.t, i, `"]"`)
+	rows := s[i] == '{' && depth == 0 && slices.Contains(rowsIn, string(j.path))
+	numbers, count, only := !rows, 0, i
+	for more := s[i] != ']'; more; count++ {
+		var e *Error
+		if rows {
+			if i >= len(s) || s[i] != '{' {
+				return i, errFound(j.t, i, "a JSON object")
+			}
+			i, e = j.object(i, 1)
+		} else {
+			// Values inside the array are not columns.
+			numbers = numbers && i < len(s) && (scan.IsDigit(s[i]) || s[i] == '-')
+			cells, path := len(j.row.cells), len(j.path)
+			i, e = j.value(i, depth+1)
+			j.row.cells, j.path = j.row.cells[:min(cells, len(j.row.cells))], j.path[:min(path, len(j.path))]
 		}
-		if s[i] == ']' && first {
-			break
+		if e == nil {
+			i, more, e = j.next(i, ']')
 		}
-		count++
-		// Values inside the array are not columns.
-		numbers = numbers && (scan.IsDigit(s[i]) || s[i] == '-')
-		cells, path := len(j.row.cells), len(j.path)
-		next, e := j.value(i, depth+1)
-		if len(j.row.cells) > cells {
-			j.row.cells = j.row.cells[:cells]
-		}
-		j.path = j.path[:min(path, len(j.path))]
 		if e != nil {
-			return next, e
+			return i, e
 		}
-		if i = skipJSON(s, next); i < len(s) && s[i] == ',' {
-			i = skipJSON(s, i+1)
-			continue
-		}
-		if i >= len(s) || s[i] != ']' {
-			return i, errFound(j.t, i, `"," or "]"`)
-		}
-		break
+	}
+	if count == 0 {
+		i++
 	}
 	switch {
 	case numbers:
-		j.cell(cellList, s[start:i+1], start)
+		j.cell(cellList, s[start:i], start)
 	case count == 1 && s[only] == '"': // tshark writes the values of a field like this, usually a single one
 		if _, e := j.value(only, depth+1); e != nil {
 			return only, e
 		}
 	}
-	return i + 1, nil
-}
-
-// rowsOf reads the objects of an array as rows, from the first one at i.
-func (j *jsonTable) rowsOf(i int) (end int, _ *Error) {
-	s := j.t.s
-	for {
-		if i >= len(s) || s[i] != '{' {
-			return i, errFound(j.t, i, "a JSON object")
-		}
-		j.row.cells, j.row.off, j.path = j.row.cells[:0], i, j.path[:0]
-		next, e := j.members(i, 1)
-		if e != nil {
-			return next, e
-		}
-		j.rows++
-		if e := j.visit(&j.row); e != nil {
-			e.strength = certain
-			return next, e
-		}
-		if i = skipJSON(s, next); i < len(s) && s[i] == ',' {
-			i = skipJSON(s, i+1)
-			continue
-		}
-		if i < len(s) && s[i] == ']' {
-			return i + 1, nil
-		}
-		return i, errFound(j.t, i, `"," or "]"`)
-	}
+	return i, nil
 }
 
 // cell appends a cell under the current path.
@@ -309,18 +283,11 @@ func ekName(path string) string {
 
 // str returns the end of the string at i.
 func (j *jsonTable) str(i int) (end int, _ *Error) {
-	s := j.t.s
-	for k := i + 1; k < len(s); k++ {
-		switch s[k] {
-		case '"':
-			return k + 1, nil
-		case '\\':
-			k++
-		case '\n':
-			return k, errFound(j.t, k, "the end of the string")
-		}
+	kind, end := stringEnd(j.t.s, i)
+	if kind != codeString {
+		return end, errFound(j.t, end, "the end of the string")
 	}
-	return len(s), errFound(j.t, len(s), "the end of the string")
+	return end, nil
 }
 
 func skipJSON(s string, i int) int {

@@ -42,13 +42,8 @@ type linesReader struct {
 	b      *builder
 	runs   []run
 	shapes map[string]*template
-	last   *run   // whose message is open
-	label  []line // lines before the next message
+	last   *run // whose message is open
 	fail   *Error
-	start  int // of the open message, in builder.out
-	at     int // its place
-	m      Message
-	open   bool
 	words  bool // a message has words around it
 }
 
@@ -78,10 +73,10 @@ func tryLines(t *pasted) (*builder, *Error) {
 			return nil, e
 		}
 	}
-	if e := r.close(); e != nil {
+	if e := r.b.end(); e != nil {
 		return nil, e
 	}
-	r.leave(len(r.label))
+	r.b.leaveLabel(len(r.b.label))
 	if r.fail != nil && (!r.words || strong < 3) {
 		return nil, r.fail
 	}
@@ -160,16 +155,16 @@ func isMessageName(w string) bool {
 // take reads one line.
 func (r *linesReader) take(x *run) *Error {
 	if x.blank() {
-		r.leave(len(r.label))
-		return r.close()
+		r.b.leaveLabel(len(r.b.label))
+		return r.b.end()
 	}
 	known := x.strong
 	if t := r.shapes[x.shape]; x.n > 0 && !x.plain() && t != nil {
 		known = known || t.strong > 0
 	}
-	follows := r.open && r.last != nil && x.plain()
+	follows := r.b.open && r.last != nil && x.plain()
 	if x.plain() {
-		known = known || follows || len(r.label) > 0 && x.n > 1 && hasLetter(x.text)
+		known = known || follows || len(r.b.label) > 0 && x.n > 1 && hasLetter(x.text)
 	}
 	if !known || x.n == 0 {
 		return r.words0(x)
@@ -177,18 +172,14 @@ func (r *linesReader) take(x *run) *Error {
 	if follows && (r.last.plain() || indentOf(x.text) > indentOf(r.last.text)) {
 		return r.bytes(x) // the bytes go on
 	}
-	if e := r.close(); e != nil {
+	if e := r.b.begin(Message{}, x.off+x.from); e != nil {
 		return e
 	}
-	r.open, r.start, r.at, r.m = true, len(r.b.out), x.off+x.from, Message{}
 	text := x.text[:x.from]
 	if strings.TrimSpace(text) == "" {
-		for _, l := range r.label {
-			text += " " + l.text
-		}
-		r.label = r.label[:0]
+		text += r.b.takeLabel()
 	}
-	r.leave(len(r.label))
+	r.b.leaveLabel(len(r.b.label))
 	if after := x.after(); after != "" {
 		text += " " + after
 	}
@@ -198,11 +189,11 @@ func (r *linesReader) take(x *run) *Error {
 		if t := r.shapes[x.shape]; t != nil {
 			for i, d := range t.dirs {
 				if d == schema.ToServer+schema.ToClient && i < len(words) {
-					r.m.Dir = dirAt(words[i:], true)
+					r.b.m.Dir = dirAt(words[i:], true)
 				}
 			}
 		}
-		readAround(text, &r.m)
+		readAround(text, &r.b.m)
 		r.named(strings.Fields(text[:min(len(text), maxWords)]))
 	}
 	return r.bytes(x)
@@ -212,18 +203,18 @@ func (r *linesReader) take(x *run) *Error {
 func (r *linesReader) named(words []string) {
 	for _, w := range words {
 		if isMessageName(w) {
-			if r.m.Name != "" {
-				r.m.Name = ""
+			if r.b.m.Name != "" {
+				r.b.m.Name = ""
 				return
 			}
-			r.m.Name = strings.Clone(strings.Trim(w, "[](){}<>:;,|\"'*="))
+			r.b.m.Name = strings.Clone(strings.Trim(w, "[](){}<>:;,|\"'*="))
 		}
 	}
 }
 
 // words0 handles a line without bytes: it may tell about the ones below.
 func (r *linesReader) words0(x *run) *Error {
-	if e := r.close(); e != nil {
+	if e := r.b.end(); e != nil {
 		return e
 	}
 	if r.fail == nil {
@@ -232,57 +223,23 @@ func (r *linesReader) words0(x *run) *Error {
 		}
 	}
 	if isRule(x.text) {
-		r.leave(len(r.label))
+		r.b.leaveLabel(len(r.b.label))
 		return nil
 	}
-	if r.label = append(r.label, x.line); len(r.label) > 2 {
-		r.leave(1)
-	}
+	r.b.addLabel(x.line, 2)
 	return nil
-}
-
-// leave gives the first n lines of the label up.
-func (r *linesReader) leave(n int) {
-	for _, l := range r.label[:n] {
-		r.b.leave(span{l.off, l.off + len(l.text)})
-	}
-	r.label = r.label[:copy(r.label, r.label[n:])]
 }
 
 // bytes appends the bytes of a line.
 func (r *linesReader) bytes(x *run) *Error {
 	r.last = x
 	s := x.text[x.from:x.to]
-	if e := r.b.room(uint64(x.n), x.off); e != nil {
-		return e
-	}
 	if x.base64 {
 		r.b.out, _ = base64Cell(r.b.out, s)
 		return nil
 	}
-	hi := byte(scan.NotHex)
-	for i := 0; i < len(s); i++ {
-		v := scan.HexValue[s[i]]
-		switch {
-		case isPrefix(s, i) == 2 && hi == scan.NotHex:
-			i++
-		case v == scan.NotHex:
-		case hi == scan.NotHex:
-			hi = v
-		default:
-			r.b.out = append(r.b.out, hi<<4|v)
-			hi = scan.NotHex
-		}
-	}
+	r.b.out, _ = appendDigits(r.b.out, s)
 	return nil
-}
-
-func (r *linesReader) close() *Error {
-	if !r.open {
-		return nil
-	}
-	r.open = false
-	return r.b.add(r.m, r.start, r.at)
 }
 
 func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }

@@ -18,6 +18,7 @@ type byteList struct {
 	start         int // in builder.out
 	n, commas     int
 	marked        int // elements that are written as bytes
+	hex           int // elements that are in hex with a mark
 	wait          bool
 	spaces        bool // elements follow each other without commas
 	negative      bool
@@ -45,7 +46,7 @@ func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 	s := r.t.s
 	x := codeLexer{s: s, i: i}
 	l.start = len(r.b.out)
-	l.wait, l.n, l.commas, l.spaces = false, 0, 0, false
+	l.wait, l.n, l.commas, l.spaces, l.hex = false, 0, 0, false, 0
 	for {
 		before := x.i
 		for x.i < len(s) && (s[x.i] == ' ' || s[x.i] == '\n') {
@@ -85,6 +86,7 @@ func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 		if v, ok := plainLiteral(s, i); ok { // nearly all are
 			r.b.out = append(r.b.out, v)
 			l.marked++
+			l.hex++
 			l.unmarked.no = true
 			x.i = i + 4
 		} else if l.strings && (s[i] == '"') {
@@ -144,6 +146,9 @@ func (r *codeReader) count(l *byteList, at int, e element) {
 	if e.marked || n == 0 {
 		l.marked++
 		l.unmarked.no = true
+	}
+	if e.hex {
+		l.hex++
 	}
 	u := &l.unmarked
 	u.no = u.no || n > 2 || hexRun(e.digits, 0) != n
@@ -306,7 +311,7 @@ func (r *codeReader) takeList(l *byteList) *Error {
 		r.refuse(span{l.from, l.to}, "this list", l.fail)
 		return nil
 	}
-	return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true})
+	return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true, hex: l.n > 0 && l.hex == l.n, bare: isHex})
 }
 
 // language infers the form from the code before the bracket and the notation of numbers.
@@ -366,7 +371,7 @@ func (r *codeReader) nodeBuffer(first int) (next int, _ *Error) {
 			e.Form = formNodeBuffer
 			return i, e
 		}
-		r.b.out = append(r.b.out, scan.HexValue[s[i]]<<4|scan.HexValue[s[i+1]])
+		r.b.out = appendPairs(r.b.out, s[i:i+2])
 		i += 2
 	}
 }
@@ -536,6 +541,18 @@ func (r *codeReader) listReason() string {
 		octal = "; numbers with leading zeros are octal"
 	}
 	why := "numbers from -128 to 255 in brackets, as source code writes lists of bytes"
+	switch p := r.pieces[0]; {
+	case p.form == formAssembler:
+		why = "numbers after directives of an assembler"
+	case p.form == formNodeBuffer:
+		why = "bytes as Node.js prints them"
+	case p.loose:
+		why = "numbers in spellings that only bytes have, without brackets"
+	case p.bare:
+		why = "numbers from 00 to ff in brackets, in hex without a mark"
+	case p.hex:
+		why = "hex numbers of one byte in brackets, as source code writes lists of bytes"
+	}
 	if n > 1 {
 		why += fmt.Sprintf("; %d lists are %d messages", n, n)
 	}

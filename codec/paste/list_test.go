@@ -45,3 +45,15 @@ func TestBareHexOfAllLists(t *testing.T) {
 		}
 	}
 }
+
+// What is said of a list is what its numbers are.
+func TestReasonOfLists(t *testing.T) {
+	for text, want := range map[string]string{
+		"[1, -2, 0x3]": "numbers from -128 to 255", "{0x01, 0xff}": "hex numbers", "($1F, $20)": "hex numbers", "[5f, 00]": "in hex without a mark", "[16, 22, 1]": "numbers from -128",
+		"send [5f]\nsend [16 22]\nsend [0a ff]": "in hex without a mark", "db 26h, 01h": "directives", "<Buffer 0a 0b>": "Node.js", "$26, $27": "without brackets", "x = {}": "numbers from -128",
+	} {
+		if p, err := Recognise(text); err != nil || !strings.Contains(p.Why, want) {
+			t.Errorf("%s: %+v %v, want %s", text, p, err, want)
+		}
+	}
+}

@@ -62,36 +62,22 @@ func numberValue(s string) (v int64, octal, ok bool) {
 		return 0, false, false
 	}
 	base := int64(10)
-	hash := strings.IndexByte(s, '#')
-	switch last := len(s) - 1; {
+	hash, last := strings.IndexByte(s, '#'), len(s)-1
+	switch {
 	case hash > 0:
 		n, end := readNumber(s, 0, 10)
 		if end != hash || n < 2 || n > 16 {
 			return 0, false, false
 		}
 		s, base = strings.TrimSuffix(s[hash+1:], "#"), int64(n)
-	case hash == 0 && len(s) > 2:
-		s, base = strings.TrimLeft(s[1:], "$xX"), 16
-	case s[0] == '$' || hash == 0:
-		s, base = s[1:], 16
-	case s[0] == '&':
-		s, base = s[2:], 16
-	case len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'x':
-		s, base = s[2:], 16
 	case last > 0 && s[last]|0x20 == 'h' && hexRun(s, 0) == last: // assembler: 26h
 		s, base = s[:last], 16
-	case len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'b':
-		s, base = s[2:], 2
-	case len(s) > 2 && s[0] == '0' && s[1]|0x20 == 'o':
-		s, base = s[2:], 8
-	case len(s) > 1 && s[0] == '0' && scan.IsDigit(s[1]):
-		octal = true
 	default:
-		if width, digits, found := strings.Cut(s, "'"); found && digits != "" && width == "8" { // Verilog
-			if b := strings.IndexByte("hdbo", digits[0]|0x20); b >= 0 {
-				s, base = digits[1:], [...]int64{16, 10, 2, 8}[b]
-			}
+		mark := 0
+		if mark, base = baseMark(s); mark == 0 && len(s) > 1 && s[0] == '0' && scan.IsDigit(s[1]) {
+			octal = true
 		}
+		s = s[mark:]
 	}
 	i := 0
 	for ; i < len(s); i++ {
@@ -113,6 +99,26 @@ func numberValue(s string) (v int64, octal, ok bool) {
 		v = -v
 	}
 	return v, octal, true
+}
+
+// baseMarks are the marks of a base before digits; 8'h and its like are Verilog's.
+var baseMarks = []struct {
+	mark string
+	base int64
+}{
+	{"0x", 16}, {"0b", 2}, {"0o", 8}, {"$", 16}, {"&h", 16}, {"#x", 16}, {"#$", 16}, {"#", 16}, {"8'h", 16}, {"8'd", 10}, {"8'b", 2}, {"8'o", 8},
+}
+
+// baseMark returns the length of the mark at the start of a number, 0 if there is none, and the base.
+func baseMark(s string) (n int, base int64) {
+	if strings.IndexByte("0$&#8", s[0]) >= 0 {
+		for _, m := range baseMarks {
+			if n = len(m.mark); len(s) > n && strings.EqualFold(s[:n], m.mark) {
+				return n, m.base
+			}
+		}
+	}
+	return 0, 10
 }
 
 // numberSuffix reports whether s is a valid suffix of a number: its type, in C, Rust, F#, Nim and others.
@@ -155,6 +161,7 @@ type element struct {
 	digits string // of a number without a cast, as written
 	octal  bool   // it has a leading zero
 	marked bool   // it is in hex with a prefix, a character, or has a cast: counts and coordinates are not
+	hex    bool   // it is in hex with a mark
 	bad    bool   // a number that is not a byte
 }
 
@@ -231,6 +238,7 @@ func readElement(t *pasted, i int) (x element, ok bool) {
 		if !x.marked {
 			x.digits = digits
 		}
+		x.hex = strings.IndexByte("$&", digits[0]) >= 0 || strings.HasPrefix(digits, "16#") || len(digits) > 2 && (digits[1]|0x20 == 'x' || digits[len(digits)-1]|0x20 == 'h')
 	}
 	x.end = suffixEnd(s, x.end)
 	for calls--; calls >= 0; calls-- {

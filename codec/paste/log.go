@@ -21,34 +21,19 @@ import (
 // "<" is from the server, ">" from the client. The other half of the arrow: "-" real, "*" fake, "X" silenced. A packet without a
 // name in the map has its opcode instead. There is no date; the time of day wraps at midnight.
 
-// tryTeraLog recognises the log by its first lines. A part of a log may start inside a record.
-func tryTeraLog(t *pasted) (*builder, *Error) {
-	found, n := false, 0
-	t.lines(func(l line) bool {
-		_, found = readLogHeader(strings.TrimSpace(l.text))
-		n++
-		return !found && n < 50
+// isTeraLog recognises the log by its first lines. A part of a log may start inside a record.
+func isTeraLog(t *pasted) bool {
+	return t.among(50, func(l line) bool {
+		_, ok := readLogHeader(strings.TrimSpace(l.text))
+		return ok
 	})
-	if !found {
-		return nil, nil
-	}
-	b, e := readTeraLog(t)
-	if e != nil {
-		return nil, e.as(certain)
-	}
-	return b, nil
 }
 
 // readTeraLog reads the form "tera-log". A damaged record is skipped with a note.
 func readTeraLog(t *pasted) (*builder, *Error) {
 	g := logReader{t: t, b: &builder{form: formTeraLog, why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
-	var fail *Error
-	t.lines(func(l line) bool {
-		fail = g.take(l)
-		return fail == nil
-	})
-	if fail != nil {
-		return nil, fail
+	if e := t.each(g.take); e != nil {
+		return nil, e
 	}
 	if g.state == logHex {
 		g.b.note(g.header.off, "the log ends before the hex of this record")
@@ -167,29 +152,12 @@ func (g *logReader) take(l line) *Error {
 // hex reads the bytes of a record.
 func (g *logReader) hex(l line) *Error {
 	g.state = logBody
-	if e := g.b.room(uint64(len(l.text)/2), l.off); e != nil {
-		return e
+	start, odd := len(g.b.out), false
+	if i := strings.IndexFunc(l.text, func(r rune) bool { return r >= 0x80 || !scan.IsHex(byte(r)) && !scan.IsSpace(byte(r)) }); i >= 0 {
+		return g.damaged(start, errFound(g.t, l.off+i, "hex digits"))
 	}
-	start := len(g.b.out)
-	hi, digits := byte(scan.NotHex), 0
-	for i := range len(l.text) {
-		c := l.text[i]
-		v := scan.HexValue[c]
-		switch {
-		case v == scan.NotHex && scan.IsSpace(c):
-			continue
-		case v == scan.NotHex:
-			return g.damaged(start, errFound(g.t, l.off+i, "hex digits"))
-		case hi == scan.NotHex:
-			hi = v
-		default:
-			g.b.out = append(g.b.out, hi<<4|v)
-			hi = scan.NotHex
-		}
-		digits++
-	}
-	if hi != scan.NotHex {
-		return g.damaged(start, errOdd(l.off+len(l.text)-1, digits, "# hex digits"))
+	if g.b.out, odd = appendDigits(g.b.out, l.text); odd {
+		return g.damaged(start, errOdd(l.off+len(l.text)-1, hexAmong(l.text), "# hex digits"))
 	}
 	m := g.header.m
 	m.Time.Since = g.pass(m.Time.Since)

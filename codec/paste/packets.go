@@ -15,16 +15,9 @@ import (
 // Packets in a text. Packets exported by Wireshark become the payloads of their connections, in order; as a file, such a text is read as a
 // capture. A dump, an array or a column may also hold complete packets, which only their bytes show.
 
-// tryPackets recognises packets by the form of an exported text. Exports without a payload are left to other forms.
-func tryPackets(t *pasted) (*builder, *Error) {
-	if pcap.SniffExport([]byte(t.s[:min(len(t.s), pcap.ExportHead)])) == "" {
-		return nil, nil
-	}
-	b, e := readPackets(t)
-	if e != nil {
-		return nil, e.as(likely)
-	}
-	return b, nil
+// isExport recognises packets by the form of an exported text. Exports without a payload are left to other forms.
+func isExport(t *pasted) bool {
+	return pcap.SniffExport([]byte(t.s[:min(len(t.s), pcap.ExportHead)])) != ""
 }
 
 // passing is a transport that emits segments as frames.
@@ -66,9 +59,6 @@ func readPackets(t *pasted) (*builder, *Error) {
 			b.note(off, "bytes of %s are missing here", f.Conn.Name())
 		default:
 			start := len(b.out)
-			if fail = b.room(uint64(len(f.Bytes)), off); fail != nil {
-				return
-			}
 			b.out = append(b.out, f.Bytes...)
 			m := Message{Dir: f.Dir, Conn: connOf[f.Conn.ID], Number: int(f.From[0].Packet)}
 			if !f.At.IsZero() {

@@ -48,6 +48,9 @@ func ParsePattern(text string) (*Pattern, error) {
 	return p, nil
 }
 
+// Has reports whether the pattern has a group of this name.
+func (p *Pattern) Has(group string) bool { return p.groups[group] > 0 }
+
 // Read reads a text: each match is a message, and what is between them is named in the notes. The error is an *Error.
 func (p *Pattern) Read(text string) (*Paste, error) {
 	t, e := newPasted(text)
@@ -100,9 +103,6 @@ func (p *Pattern) match(t *pasted, b *builder, at int, m []int) *Error {
 		b.note(off+max(e.off, 0), "this match was not read: %s", e.Message)
 		b.cover(span{at + m[0], at + m[1]})
 		return nil
-	}
-	if e := b.room(uint64(len(part.out)), off); e != nil {
-		return e
 	}
 	var msg Message
 	if s, _ := group("time"); s != "" {

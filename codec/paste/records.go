@@ -32,11 +32,9 @@ func parseRecord(s string) (r record, wrong bool, ok bool) {
 	if len(s)%2 != 0 || hexRun(s, 0) != len(s) {
 		return r, false, false
 	}
-	b := make([]byte, len(s)/2)
-	sum := byte(0)
-	for i := range b {
-		b[i] = scan.HexValue[s[2*i]]<<4 | scan.HexValue[s[2*i+1]]
-		sum += b[i]
+	b, sum := appendPairs(nil, s), byte(0)
+	for _, c := range b {
+		sum += c
 	}
 	last := len(b) - 1
 	if kind == 0 { // Intel: length, address, type, data, checksum
@@ -61,70 +59,52 @@ func parseRecord(s string) (r record, wrong bool, ok bool) {
 	return r, sum != 0xff, true
 }
 
-// tryRecords recognises records by the first line, whose checksum is right.
-func tryRecords(t *pasted) (*builder, *Error) {
+// maxRecord is the length of the longest line of records.
+const maxRecord = 600
+
+// isRecords recognises records by the first line, whose checksum is right.
+func isRecords(t *pasted) bool {
 	l, _ := t.firstLine()
-	if len(l.text) > 600 {
-		return nil, nil
-	}
-	if _, wrong, ok := parseRecord(strings.TrimSpace(l.text)); !ok || wrong {
-		return nil, nil
-	}
-	b, e := readRecords(t)
-	if e != nil {
-		return nil, e.as(certain)
-	}
-	return b, nil
+	_, wrong, ok := parseRecord(strings.TrimSpace(l.text))
+	return ok && !wrong && len(l.text) <= maxRecord
 }
 
 // readRecords reads the form "records".
 func readRecords(t *pasted) (*builder, *Error) {
 	b := &builder{form: formRecords, why: "records with addresses and checksums, which are right"}
-	start, first, base, next := 0, -1, uint64(0), uint64(0)
-	var fail *Error
-	flush := func() {
-		if first >= 0 {
-			fail = b.add(Message{}, start, first)
-		}
-		start, first = len(b.out), -1
-	}
-	t.lines(func(l line) bool {
-		at := skipSpaces(l.text, 0)
+	base, next := uint64(0), uint64(0)
+	e := t.each(func(l line) (e *Error) {
+		at := l.off + skipSpaces(l.text, 0)
 		s := strings.TrimSpace(l.text)
 		if s == "" {
-			return true
+			return nil
 		}
 		r, wrong, ok := parseRecord(s)
 		switch {
-		case len(s) > 600 || !ok:
-			fail = errAt(l.off+at, "this line is no record: one of Intel HEX or Motorola S was expected")
+		case len(s) > maxRecord || !ok:
+			return errAt(at, "this line is no record: one of Intel HEX or Motorola S was expected")
 		case wrong:
-			fail = errAt(l.off+at, "the checksum of this record is wrong")
+			return errAt(at, "the checksum of this record is wrong")
 		case r.sets:
 			base = r.base
 		case r.bytes && len(r.data) > 0:
 			address := base + r.address
-			if first >= 0 && address != next {
-				b.note(l.off+at, "the address does not continue from the record before (%#x was expected): read as another message", next)
-				if flush(); fail != nil {
-					return false
-				}
+			if b.open && address != next {
+				b.note(at, "the address does not continue from the record before (%#x was expected): read as another message", next)
 			}
-			if first < 0 {
-				first = l.off + at
+			if !b.open || address != next {
+				e = b.begin(Message{}, at)
 			}
-			if fail = b.room(uint64(len(r.data)), l.off); fail == nil {
-				b.out = append(b.out, r.data...)
-				next = address + uint64(len(r.data))
-			}
+			b.out = append(b.out, r.data...)
+			next = address + uint64(len(r.data))
 		}
-		return fail == nil
+		return e
 	})
-	if fail == nil {
-		flush()
+	if e == nil {
+		e = b.end()
 	}
-	if fail != nil {
-		return nil, fail
+	if e != nil {
+		return nil, e
 	}
 	if len(b.msgs) == 0 {
 		return nil, errWhole("no record of the text has data")

@@ -101,6 +101,25 @@ func (t *pasted) lines(visit func(l line) bool) {
 	}
 }
 
+// each calls visit for each line until it fails.
+func (t *pasted) each(visit func(l line) *Error) (fail *Error) {
+	t.lines(func(l line) bool {
+		fail = visit(l)
+		return fail == nil
+	})
+	return fail
+}
+
+// among reports whether one of the first n lines is as told.
+func (t *pasted) among(n int, is func(l line) bool) (found bool) {
+	t.lines(func(l line) bool {
+		found = is(l)
+		n--
+		return !found && n > 0
+	})
+	return found
+}
+
 // firstLine returns the first line that is not blank.
 func (t *pasted) firstLine() (first line, ok bool) {
 	t.lines(func(l line) bool {

@@ -80,6 +80,7 @@ func stringEnd(s string, i int) (codeKind, int) {
 	}
 	for j := i + len(quote); j < len(s); j++ {
 		switch {
+		case s[j] != quote[0] && s[j] != '\\' && s[j] != '\n':
 		case s[j] == '\\' && quote != "`":
 			j++
 			if j+1 < len(s) && s[j] == '\r' && s[j+1] == '\n' {

@@ -11,41 +11,24 @@ import (
 // Follow Stream as YAML. Since Wireshark 4 it is a list of peers and a list of packets with peer, time and base64; before, one entry
 // "peer0_0: !!binary |" per packet after a comment with its number. Only these forms are supported, not YAML in general.
 
-// tryYAML recognises them by "!!binary".
-func tryYAML(t *pasted) (*builder, *Error) {
-	found, n := false, 0
-	t.lines(func(l line) bool {
-		found = strings.Contains(l.text, "!!binary")
-		n++
-		return !found && n < 500
-	})
-	if !found {
-		return nil, nil
-	}
-	b, e := readYAML(t)
-	if e != nil {
-		return nil, e.as(certain)
-	}
-	return b, nil
+// isYAML recognises them by "!!binary".
+func isYAML(t *pasted) bool {
+	return t.among(500, func(l line) bool { return strings.Contains(l.text, "!!binary") })
 }
 
 // readYAML reads the form "follow-yaml".
 func readYAML(t *pasted) (*builder, *Error) {
 	y := yamlReader{t: t, b: &builder{form: formFollowYAML, stream: true}}
 	y.b.why = `base64 marked "!!binary", as Follow Stream writes it` + whyPeers
-	var fail *Error
-	t.lines(func(l line) bool {
-		fail = y.take(l)
-		return fail == nil
-	})
-	if fail == nil {
-		fail = y.endData(len(t.s))
+	e := t.each(y.take)
+	if e == nil {
+		e = y.endData(len(t.s))
 	}
-	if fail == nil && len(y.b.msgs) == 0 {
-		fail = errWhole(`there is no "!!binary" data in the text`)
+	if e == nil && len(y.b.msgs) == 0 {
+		e = errWhole(`there is no "!!binary" data in the text`)
 	}
-	if fail != nil {
-		return nil, fail
+	if e != nil {
+		return nil, e
 	}
 	y.b.peers = y.peerNames()
 	return y.b, nil
@@ -62,10 +45,7 @@ type yamlReader struct {
 	peer    int // of the entry in the list of peers
 	inPeers bool
 
-	data   bool // inside base64
-	indent int  // of the line before the data
-	start  int
-	first  int
+	indent int // of the line before the data
 	dec    base64Decoder
 }
 
@@ -75,7 +55,7 @@ func (y *yamlReader) take(l line) *Error {
 	if at == len(s) {
 		return nil
 	}
-	if y.data && at > y.indent {
+	if y.b.open && at > y.indent {
 		return y.base64(l.off+at, l.off+len(s))
 	}
 	if e := y.endData(l.off); e != nil {
@@ -158,8 +138,8 @@ func (y *yamlReader) beginData(l line, s, key string, indent int, inline string)
 	if y.b.out == nil {
 		y.b.out = make([]byte, 0, len(y.t.s)/4*3)
 	}
-	y.data, y.indent, y.start, y.first = true, indent, len(y.b.out), l.off+indent
-	y.dec = base64Decoder{t: y.t, b: y.b}
+	y.indent, y.dec = indent, base64Decoder{t: y.t, b: y.b}
+	_ = y.b.begin(y.item, l.off+indent) // the one before has ended
 	if inline = strings.TrimLeft(inline, "|>-+ "); inline != "" {
 		return y.base64(l.off+len(s)-len(inline), l.off+len(s))
 	}
@@ -175,16 +155,14 @@ func (y *yamlReader) base64(at, end int) *Error {
 }
 
 func (y *yamlReader) endData(at int) *Error {
-	if !y.data {
+	if !y.b.open {
 		return nil
 	}
-	y.data = false
 	if e := y.dec.end(max(at-1, 0)); e != nil {
 		return e
 	}
-	e := y.b.add(y.item, y.start, y.first)
 	y.item = Message{}
-	return e
+	return y.b.end()
 }
 
 func (y *yamlReader) peerNames() []string {

@@ -39,7 +39,9 @@ func topOf(p *codec.Program, f uint16) uint16 {
 func bitsOf(t schema.Type) int {
 	switch t := t.(type) {
 	case *schema.Number:
-		return t.Bits
+		if t.Var == 0 {
+			return t.Bits
+		}
 	case *schema.Bitfield:
 		return t.Bits
 	case *schema.Text:
@@ -97,6 +99,9 @@ func slotsOf(rec *codec.Record) []slot {
 			s.field = topOf(p, l.Field)
 			typ := p.Fields[s.field].Schema.Type
 			size := bitsOf(typ)
+			if n, ok := typ.(*schema.Number); ok && n.Var != 0 { // as long as here
+				size = int(l.Len)
+			}
 			if s.fixed, s.contents = size > 0, size < 0; s.fixed {
 				for i+1 < len(leaves) && leaves[i+1].Off < s.off+uint32(size) && leaves[i+1].Field != codec.NoField && topOf(p, leaves[i+1].Field) == s.field {
 					i++

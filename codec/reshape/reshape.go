@@ -390,7 +390,7 @@ func (e *Editor) first(plans []plan, at codec.Range, t edit.Type, name string) (
 func (e *Editor) try(p plan, fields []edit.Field, at, all codec.Range, t edit.Type) (accepted, error) {
 	text, ok := e.dialect.Edits.Write(e.was.File, p.place, fields)
 	if !ok {
-		return accepted{}, fmt.Errorf("%s cannot be written here", t.Text)
+		return accepted{}, fmt.Errorf("%s cannot be written here", t.Name())
 	}
 	return e.judge(text, at, all, t, nil)
 }
@@ -408,14 +408,14 @@ func (e *Editor) judge(text string, at, all codec.Range, t edit.Type, old *slot)
 	}
 	rec := e.decode(prog)
 	if rec.Status() != codec.OK && rec.Status() >= e.rec.Status() && (e.rec.Status() == codec.OK || len(rec.Nodes) < len(e.rec.Nodes)) {
-		return accepted{}, fmt.Errorf("%s does not fit: %s", t.Text, why(rec))
+		return accepted{}, fmt.Errorf("%s does not fit: %s", t.Name(), why(rec))
 	}
 	field, leaf, err := exactly(rec, at, t)
 	if err != nil {
 		return accepted{}, err
 	}
 	if rec.Fit() == codec.Misplaced && e.rec.Fit() != codec.Misplaced {
-		return accepted{}, fmt.Errorf("%s would share bytes with other fields", t.Text)
+		return accepted{}, fmt.Errorf("%s would share bytes with other fields", t.Name())
 	}
 	if old != nil {
 		err = e.keepsBut(rec, old)
@@ -484,7 +484,7 @@ func why(rec *codec.Record) string {
 
 // exactly returns the field that has exactly a range, and its first leaf there.
 func exactly(rec *codec.Record, at codec.Range, t edit.Type) (field uint16, first codec.Leaf, err error) {
-	wrong := fmt.Errorf("%s would not be at these bytes", t.Text)
+	wrong := fmt.Errorf("%s would not be at these bytes", t.Name())
 	field = codec.NoField
 	next := at.Off
 	leaves := rec.AppendLeaves(nil)

@@ -20,7 +20,7 @@ var update = flag.Bool("update", false, "rewrite the results in testdata, and fa
 
 // Each case has a definition, a message in hex, and edits, each with the text after it:
 //
-//	define OFFSET+LENGTH TYPE [NAME]     in bytes; OFFSET.BIT and bits as "5b" where the dialect has them
+//	define OFFSET+LENGTH TYPE [NAME]     in bytes; OFFSET.BIT and bits as "5b" where the dialect has them; spaces of a type are "~"
 //	split OFFSET+LENGTH INTO
 //	rename PATH NAME
 //	remove PATH
@@ -78,7 +78,7 @@ func apply(t *testing.T, e *Editor, kind string, args []string) string {
 	var err error
 	switch kind {
 	case "define":
-		done, err = e.Define(rangeOf(t, args[0]), strings.ReplaceAll(args[1], "_", " "), strings.Join(args[2:], " "))
+		done, err = e.Define(rangeOf(t, args[0]), strings.ReplaceAll(args[1], "~", " "), strings.Join(args[2:], " "))
 	case "split":
 		into, _ := strconv.Atoi(args[1])
 		done, err = e.Split(rangeOf(t, args[0]), into)

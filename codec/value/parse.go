@@ -426,7 +426,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 		o := &v.p.Ops[pc]
 		if o.Optional {
 			tail, at := v.tailFrom(pc, end, nodes)
-			if !v.goesOn(pi, base, nodes, at) {
+			if !v.goesOn(pi, base, nodes, at) && !v.closes(o, pi, nodes) {
 				if tail == end {
 					return
 				}

@@ -304,7 +304,7 @@ func (v *valuer) choice(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]
 	n := v.node(codec.Node{Off: uint32(len(v.data)) * 8, Op: pc, Kind: codec.NodeVariant, Raw: math.MaxUint64})
 	c, which, ok := v.p.Selected(pc, v.regs, v.data)
-	if v.p.Unsure(pc) {
+	if v.p.Unsure(pc, v.limit() != unknownEnd) {
 		c, which, ok = v.byPresence(pc, s, tok, obj, base)
 	}
 	v.p.Clear(pc, v.regs)

@@ -8,7 +8,7 @@ import (
 )
 
 // unknownEnd is where bytes end that are still being built, for expressions: beyond every message.
-const unknownEnd = math.MaxInt64 / 2
+const unknownEnd = codec.UnknownEnd
 
 // unknown reports whether a size depends on an end that is not known yet.
 func unknown(size uint64) bool { return int64(size) > unknownEnd/2 }
@@ -65,7 +65,7 @@ func (v *valuer) sizeOf(n *codec.Node) uint64 {
 
 // values returns what expressions refer to.
 func (v *valuer) values() codec.Values {
-	x := codec.Values{Program: v.p, Regs: v.regs, Data: v.data, Nodes: v.r.Nodes}
+	x := codec.Values{Program: v.p, Regs: v.regs, Data: v.data, Nodes: v.r.Nodes, Building: true}
 	if v.p.Rereads() {
 		x.At, x.From, x.To = uint32(min(v.here(), math.MaxUint32)), v.from, v.limit()
 	}
@@ -200,6 +200,31 @@ func (v *valuer) limit() uint64 {
 		return v.limits[n-1]
 	}
 	return unknownEnd
+}
+
+// closes reports whether an optional part is the constant that ends a group with a size, and has room: it has no value that decides.
+func (v *valuer) closes(o *codec.Op, pi, node uint16) bool {
+	if len(v.limits) == 0 || o.Code != codec.OpBlock {
+		return false
+	}
+	for i := range v.plans.bodies[pi].steps {
+		if s := &v.plans.bodies[pi].steps[i]; s.node >= node && s.node != noIndex {
+			return false
+		}
+	}
+	b := &v.p.Blocks[o.Block]
+	for i := range b.Items {
+		if b.Items[i].Role != codec.RoleConst {
+			return false
+		}
+	}
+	end := v.here() + uint64(b.Bits/8)
+	for _, l := range v.limits {
+		if end > l {
+			return false
+		}
+	}
+	return true
 }
 
 // padding fills text or bytes of n units up, whose size is known, and returns the number of bytes of the padding.

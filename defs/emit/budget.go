@@ -16,13 +16,14 @@ const (
 // within applies the budget to a target.
 func within(write func(*schema.Schema, Options) ([]File, []Loss)) func(*schema.Schema, Options) ([]File, []Loss) {
 	return func(s *schema.Schema, o Options) ([]File, []Loss) {
-		s, o.lost = affordable(s)
+		s, o.lost, o.room = affordable(s)
 		return write(s, o)
 	}
 }
 
 // affordable returns the schema without the messages that would exceed the budget.
-func affordable(s *schema.Schema) (*schema.Schema, losses) {
+// room is the budget for what the size of structs does not tell, see plan.afford.
+func affordable(s *schema.Schema) (_ *schema.Schema, _ losses, room int) {
 	c := costs{known: map[*schema.Struct]cost{}, enums: map[*schema.Enum]bool{}, described: map[*schema.Struct]bool{}, bitfields: map[*schema.Bitfield]bool{}}
 	bytes := make([]int, len(s.Messages))
 	for i, m := range s.Messages {
@@ -34,6 +35,7 @@ func affordable(s *schema.Schema) (*schema.Schema, losses) {
 		}
 	}
 	left := budgetBase + budgetRatio*c.source
+	room = left / 2
 	var kept []*schema.Message
 	var lost losses
 	for i, m := range s.Messages {
@@ -45,11 +47,38 @@ func affordable(s *schema.Schema) (*schema.Schema, losses) {
 		}
 	}
 	if len(lost) == 0 {
-		return s, nil
+		return s, nil, room
 	}
 	out := *s
 	out.Messages = kept
-	return &out, lost
+	return &out, lost, room
+}
+
+// afford omits a message whose parts would take more than the rest of the budget. Those of a struct that has a method count once.
+func (p *plan) afford(parts []wire.Part) {
+	size := 0
+	var count func(parts []wire.Part)
+	count = func(parts []wire.Part) {
+		for i := range parts {
+			x := &parts[i]
+			size += 180 + 80*len(x.Items)
+			bodies := []*wire.Body{x.Body, x.Elem}
+			for k := range x.Cases {
+				bodies = append(bodies, &x.Cases[k].Body)
+			}
+			for _, b := range bodies {
+				if b != nil && b.Struct != nil && !p.counted[b.Struct] {
+					p.counted[b.Struct] = true
+					count(b.Parts)
+				}
+			}
+		}
+	}
+	count(parts)
+	if size > p.room {
+		fail("%s", "the output would be much larger than the definition, which uses a struct in many places")
+	}
+	p.room -= size
 }
 
 // costs estimates the size of the output about structs, for the most verbose target.

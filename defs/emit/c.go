@@ -40,7 +40,7 @@ const cLines = 15_000
 // emitC writes a header in the style of MUTA's packetwriter, with an enum of the ids, and for each message a struct and the functions
 // compute_sz, write and read; and the sources of the functions. All of them are C and C++.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, o, true)
+	p := newPlan(s, o, true, 0)
 	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
 	g.lang = g
 	for _, word := range keywords("in out mem bytes reader writer result") {

@@ -14,7 +14,8 @@
 //  4. TestCorporaFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
 //
 // The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which traverses the messages;
-// a language consists of its prints, which are templates of statements, and of the methods of native.
+// a language consists of its prints, which are templates of statements, and of the methods of native. Go has another way for messages with
+// features that steps do not have: goWire writes one method for both directions, which passes the values to a coder of package runtime.
 package emit
 
 import (
@@ -43,6 +44,7 @@ type Options struct {
 	Sessions *Sessions
 
 	lost losses // messages that were removed from the schema
+	room int    // see affordable
 }
 
 // Sessions is the code of a dissector that finds the group of a message, which may depend on the first messages of the session.

@@ -16,6 +16,24 @@ import (
 //go:embed support_go.txt
 var goSupport string
 
+//go:embed runtime/values.go
+var goValues string
+
+//go:embed runtime/runtime.go
+var goRuntime string
+
+// The packages that the code imports, and those for messages that are written by the runtime.
+var (
+	goImports      = keywords("encoding/binary encoding/hex encoding/json errors fmt math slices strconv unicode/utf8")
+	goWiredImports = keywords("bytes compress/flate compress/gzip compress/zlib io math/bits")
+)
+
+// goBody returns the declarations of a source file, without its package and its imports.
+func goBody(text string) string {
+	_, text, _ = strings.Cut(text, "\n)\n")
+	return text
+}
+
 // goReserved are names that are unavailable at package level: keywords, predeclared names that the code uses, packages, and the
 // declarations of goSupport.
 var goReserved = keywords(`break case chan const continue default defer else fallthrough for func go goto if import interface map
@@ -26,13 +44,14 @@ var goReserved = keywords(`break case chan const continue default defer else fal
 
 // emitGo writes a Go package of one file.
 func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, o, false)
+	p := newPlan(s, o, false, goFeatures)
 	sizes := p.blobSizes()
 	reserved := slices.Clone(goReserved)
 	for _, n := range sizes {
 		reserved = append(reserved, fmt.Sprintf("Hex%d", n))
 	}
-	g := &goTarget{newWalker(p, &goPrints, reserved)}
+	g := &goTarget{walker: newWalker(p, &goPrints, reserved)}
+	g.wire = &goWire{goTarget: g, methods: map[string]string{}, shared: map[string]string{}, count: map[string]int{}}
 	g.lang = g
 	pkg := newNames(false, goReserved...).take(strings.ToLower(o.name()))
 	for _, m := range p.messages { // messages first, so that they keep their names
@@ -66,9 +85,14 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	g.dispatch()
 	var out strings.Builder
 	out.WriteString(head("// ", "go", s, p.kinds()))
-	fmt.Fprintf(&out, "\npackage %s\n\nimport (\n\"encoding/binary\"\n\"encoding/hex\"\n\"encoding/json\"\n\"errors\"\n\"fmt\"\n\"math\"\n\"slices\"\n\"strconv\"\n\"unicode/utf8\"\n)\n\n", pkg)
+	imports, support := slices.Clone(goImports), goBody(goValues)+goSupport
+	if slices.ContainsFunc(p.messages, func(m *message) bool { return m.wired != nil }) {
+		imports, support = slices.Concat(imports, goWiredImports), support+goBody(goRuntime)
+	}
+	slices.Sort(imports)
+	fmt.Fprintf(&out, "\npackage %s\n\nimport (\n\"%s\"\n)\n\n", pkg, strings.Join(imports, "\"\n\""))
 	out.WriteString(g.b.String())
-	out.WriteString(goSupport)
+	out.WriteString(support)
 	for _, n := range sizes {
 		fmt.Fprintf(&out, goFixedHex, n)
 	}
@@ -88,11 +112,14 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 func goOwn(text string) Range {
 	const imported = "\n)\n"
 	start := strings.Index(text, imported) + len(imported)
-	first, _, _ := strings.Cut(strings.TrimSpace(goSupport), "\n")
+	first, _, _ := strings.Cut(strings.TrimSpace(goBody(goValues)), "\n")
 	return Range{start, strings.LastIndex(text, "\n"+first+"\n")}
 }
 
-type goTarget struct{ walker }
+type goTarget struct {
+	walker
+	wire *goWire
+}
 
 // goFixedHex is the type of bytes of a fixed size.
 const goFixedHex = `
@@ -119,18 +146,51 @@ func (b *Hex%[1]d) UnmarshalJSON(text []byte) error {
 // blobSizes returns the sizes of all bytes of fixed size.
 func (p *plan) blobSizes() []int {
 	sizes := map[int]bool{}
+	var note func(m *member)
+	note = func(m *member) {
+		if b, ok := m.typ.(*schema.Blob); ok && b.Size == schema.Fixed {
+			sizes[b.N] = true
+		}
+		if m.elem != nil {
+			note(m.elem)
+		}
+		for _, k := range m.kinds {
+			note(k)
+		}
+	}
 	for _, r := range p.records {
 		for _, m := range r.members {
-			t := m.typ
-			for l, ok := t.(*schema.List); ok && l.Bare; l, ok = t.(*schema.List) {
-				t = l.Elem.Fields[0].Type
-			}
-			if b, ok := t.(*schema.Blob); ok && b.Size == schema.Fixed {
-				sizes[b.N] = true
-			}
+			note(m)
 		}
 	}
 	return slices.Sorted(maps.Keys(sizes))
+}
+
+// memberType returns the type of a member. inner: it is that of an element or of what a pointer points to.
+func (g *goTarget) memberType(m *member, inner bool) string {
+	out := ""
+	switch t := m.typ.(type) {
+	case *schema.Choice:
+		switch len(m.kinds) {
+		case 0:
+			out = "struct{}"
+		case 1:
+			out = "*" + g.memberType(m.kinds[0], true)
+		default:
+			out = g.types[m.record]
+		}
+	case *schema.List:
+		if out = g.typ(t, m.record); m.elem != nil && out != "Uint8s" {
+			dims, _, _ := strings.Cut(out, "]")
+			out = dims + "]" + g.memberType(m.elem, true)
+		}
+	default:
+		out = g.typ(t, m.record)
+	}
+	if m.ptr && !inner || m.null {
+		out = "*" + out
+	}
+	return out
 }
 
 // goNumber returns the type of a number.
@@ -141,7 +201,9 @@ func goNumber(n *schema.Number) string {
 	case n.Scale != 0:
 		return "float64"
 	case n.Kind == schema.Float:
-		return "float" + strconv.Itoa(n.Bits)
+		return "float" + strconv.Itoa(max(n.Bits, 32))
+	case n.Add != 0:
+		return "int64"
 	case n.Kind == schema.Signed:
 		return "int" + strconv.Itoa(wide(n.Bits))
 	}
@@ -182,7 +244,10 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 
 func (g *goTarget) bitfieldFields(t *schema.Bitfield) []string {
 	var out []string
-	for i, name := range bitfieldNames(t, camel) {
+	if t.All != "" {
+		out = append(out, fmt.Sprintf("%s uint%d `json:%q`", goAll, wide(t.Bits), t.All))
+	}
+	for i, name := range g.partNames(t) {
 		bits, truth := bitfieldPart(t, t.Names[i])
 		typ := "bool"
 		if !truth {
@@ -222,7 +287,11 @@ func (g *goTarget) record(r *record) {
 	}
 	g.shut("}")
 	g.line("")
-	if m := r.message; m != nil {
+	if m := r.message; m != nil && m.wired != nil {
+		g.wire.message(m)
+		g.b.WriteString(g.wire.out.String())
+		g.wire.out.Reset()
+	} else if m != nil {
 		g.message(m, name)
 	} else if r.element {
 		g.reading(r, name)
@@ -236,14 +305,17 @@ func (g *goTarget) member(r *record, m *member, again bool) {
 	if comment != "" {
 		comment = " // " + comment
 	}
-	tag := "`json:\"-\"`"
+	tag, star := "`json:\"-\"`", ""
+	if r.union {
+		star = "*"
+	}
 	switch plain := !strings.ContainsAny(m.name, "`\"\\,"); {
 	case again:
 		tag = fmt.Sprintf("`json:\"-\" wire:%q`", m.label())
 	case m.field != nil && plain:
 		tag = fmt.Sprintf("`json:%q`", m.label())
 	}
-	g.line("%s %s %s%s", g.fields[m], g.typ(m.typ, m.record), tag, comment)
+	g.line("%s %s %s%s", g.fields[m], star+g.memberType(m, r.union), tag, comment)
 }
 
 // constants writes the named values.
@@ -487,12 +559,18 @@ if r.err != nil {
 	turn:         "if $turn < $n {\n\t$body\n}",
 }
 
-func (g *goTarget) dot(base, name string) string               { return base + "." + name }
-func (g *goTarget) value(base string, at path) string          { return g.place(base, at) }
-func (g *goTarget) quote(s string) string                      { return strconv.Quote(s) }
-func (g *goTarget) mask(v uint64) string                       { return fmt.Sprintf("%#x", v) }
-func (g *goTarget) bounds(e schema.Extent) (lo, hi string)     { return bounds(e, "1<<64-1") }
-func (g *goTarget) partNames(t *schema.Bitfield) []string      { return bitfieldNames(t, camel) }
+func (g *goTarget) dot(base, name string) string           { return base + "." + name }
+func (g *goTarget) value(base string, at path) string      { return g.place(base, at) }
+func (g *goTarget) quote(s string) string                  { return strconv.Quote(s) }
+func (g *goTarget) mask(v uint64) string                   { return fmt.Sprintf("%#x", v) }
+func (g *goTarget) bounds(e schema.Extent) (lo, hi string) { return bounds(e, "1<<64-1") }
+func (g *goTarget) partNames(t *schema.Bitfield) []string {
+	if t.All == "" {
+		return bitfieldNames(t, camel)
+	}
+	return bitfieldNames(t, camel, goAll)
+}
+
 func (g *goTarget) constant(n *schema.Number, v uint64) string { return goConstant(n, v) }
 func (g *goTarget) pointer(*step) string                       { return "" }
 func (g *goTarget) present([]step, string)                     {}
@@ -783,7 +861,14 @@ func (g *goTarget) dispatch() {
 		g.open("if len(data) < %d {", (set.code.off+set.code.bits+7)/8)
 		g.line("return nil, 0, Incomplete")
 		g.shut("}")
-		g.line("switch code := load(data, %d, %d, %v); code {", set.code.off, set.code.bits, set.code.order == schema.Big)
+		if f := set.code.form; f != schema.Sized {
+			g.line("var code uint64")
+			g.line("x := newCoder(data)")
+			g.line("if code = x.raw(0, 0, %s, 0, \"code\"); x.err != nil {\nreturn nil, 0, x.err\n}", goForm(set.code.bits, f, set.code.order, false, 0))
+			g.line("switch code {")
+		} else {
+			g.line("switch code := load(data, %d, %d, %v); code {", set.code.off, set.code.bits, set.code.order == schema.Big)
+		}
 		for _, m := range set.messages {
 			g.line("case %d:", m.m.Key.Code)
 			g.line("\tm = new(%s)", g.types[m.record])

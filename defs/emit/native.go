@@ -555,8 +555,8 @@ func limits(n *schema.Number, v, suffix string, float func(float64) string) stri
 }
 
 // bitfieldNames returns the identifiers of the parts of a bitfield.
-func bitfieldNames(t *schema.Bitfield, style func(string) string) []string {
-	own := newNames(false)
+func bitfieldNames(t *schema.Bitfield, style func(string) string, taken ...string) []string {
+	own := newNames(false, taken...)
 	var out []string
 	for _, name := range t.Names {
 		out = append(out, own.take(style(name)))

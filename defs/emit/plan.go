@@ -23,6 +23,11 @@ type plan struct {
 	made     []*schema.Struct // the keys of byStruct, in order
 	byShape  map[string]*record
 	shapes   map[*schema.Struct]string
+	ids      map[string]string // short names of shapes
+	room     int               // see afford
+	counted  map[*schema.Struct]bool
+	within   []*schema.Struct // those whose shape is being written
+	reach    int              // the outermost of them that a shape refers to
 }
 
 // message is a converted message.
@@ -33,8 +38,9 @@ type message struct {
 	header int // bytes; offsets into it are invalid
 	length *item
 	code   *item
-	min    string   // bytes
-	open   []string // constants without a value
+	min    string        // bytes
+	open   []string      // constants without a value
+	wired  *wire.Message // it has features that steps do not have: its code is written from its parts
 }
 
 // record is a type of the output, with members.
@@ -49,6 +55,8 @@ type record struct {
 	message *message
 	parts   int  // number of optional steps at the end
 	choice  bool // the alternative does not depend on a value
+	open    bool // its members are being made
+	union   bool // at most one of its members has a value
 	shape   string
 }
 
@@ -58,9 +66,14 @@ type member struct {
 	name   string // as in the definition, or the name of the code, counter or checksum
 	nth    int    // of the fields of this name all but the one that is read last have a number, from 1; see label
 	typ    schema.Type
-	record *record // of a group, and of the elements of a list
-	part   int     // number of optional parts that it requires; 0: always present
-	alt    bool    // of an alternative
+	record *record         // of a group, and of the elements of a list; of a choice with several types
+	elem   *member         // of a list of bare elements
+	kinds  []*member       // of a choice: its types, each once
+	kind   map[int]*member // by alternative
+	ptr    bool            // the record may contain itself
+	null   bool            // the group may have no value
+	part   int             // number of optional parts that it requires; 0: always present
+	alt    bool            // of an alternative
 	book   schema.ItemKind
 	isBook bool // one of Code, Counter, Check
 }
@@ -145,6 +158,7 @@ type item struct {
 	off   int // bits from the start of the block
 	bits  int
 	order schema.Order
+	form  schema.Varint // of a code
 	path  path
 	typ   schema.Type
 	local *local
@@ -155,18 +169,19 @@ type item struct {
 	unit  string // minimum size of a unit in bytes
 }
 
-// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value.
-func newPlan(s *schema.Schema, o Options, symbols bool) *plan {
-	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, losses: slices.Clone(o.lost)}
+// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value. Messages with the features
+// wired are written from their parts.
+func newPlan(s *schema.Schema, o Options, symbols bool, wired features) *plan {
+	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, ids: map[string]string{}, room: o.room, counted: map[*schema.Struct]bool{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
-		p.message(m, symbols)
+		p.message(m, symbols, wired)
 	}
 	return p
 }
 
-func (p *plan) message(m *schema.Message, symbols bool) {
+func (p *plan) message(m *schema.Message, symbols bool, wired features) {
 	records, structs := len(p.records), len(p.made)
-	ok := p.try(m, nativeFeatures, func(laid *wire.Message) {
+	ok := p.try(m, nativeFeatures|wired, func(laid *wire.Message) {
 		p.encodings(laid)
 		if len(p.shape(m.Body)) > maxShape {
 			fail("too many fields")
@@ -178,7 +193,13 @@ func (p *plan) message(m *schema.Message, symbols bool) {
 		out.record = &record{want: typeName(m), doc: m.Doc, message: out}
 		p.members(out.record, m.Body)
 		c := newCompiler(p, out, laid)
-		c.record(out.record, &laid.Body)
+		if len(laid.Features()) > 0 {
+			out.wired = laid
+			p.afford(laid.Body.Parts)
+			p.wireable(out)
+		} else {
+			c.record(out.record, &laid.Body)
+		}
 		p.records = append(p.records, out.record)
 		p.messages = append(p.messages, out)
 		p.losses = append(p.losses, c.losses...)
@@ -214,6 +235,13 @@ func (p *plan) shape(s *schema.Struct) string {
 	if old, ok := p.shapes[s]; ok {
 		return old
 	}
+	if i := slices.Index(p.within, s); i >= 0 {
+		p.reach = min(p.reach, i)
+		return "^" + strconv.Itoa(len(p.within)-i)
+	}
+	depth, reach := len(p.within), p.reach
+	p.within, p.reach = append(p.within, s), depth
+	defer func() { p.within, p.reach = p.within[:depth], min(p.reach, reach) }()
 	var b strings.Builder
 	index := map[*schema.Field]string{}
 	p.shapeFields(&b, s.Fields, index, "")
@@ -230,8 +258,16 @@ func (p *plan) shape(s *schema.Struct) string {
 	if b.Len() > maxShape {
 		fail("too many fields")
 	}
-	p.shapes[s] = b.String()
-	return b.String()
+	if p.reach < depth { // it depends on those around it
+		return b.String()
+	}
+	id := p.ids[b.String()]
+	if id == "" {
+		id = "#" + strconv.Itoa(len(p.ids))
+		p.ids[b.String()] = id
+	}
+	p.shapes[s] = id
+	return id
 }
 
 func (p *plan) shapeFields(b *strings.Builder, fields []*schema.Field, index map[*schema.Field]string, prefix string) {
@@ -295,7 +331,7 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 	}
 	switch t := t.(type) {
 	case *schema.Number:
-		fmt.Fprintf(b, "n%d,%d,%d,%v,%v,%v", t.Bits, t.Kind, t.Order, t.Scale, t.Wrap, t.Truncate)
+		fmt.Fprintf(b, "n%d,%d,%d,%v,%v,%v,%d", t.Bits, t.Kind, t.Order, t.Scale, t.Wrap, t.Truncate, t.Add)
 		limit(t.Min)
 		limit(t.Max)
 	case *schema.Bitfield:
@@ -311,7 +347,15 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 		extent(t.Extent)
 		b.WriteString("{" + p.shape(t.Elem) + "}")
 	case *schema.Group:
-		b.WriteString("g{" + p.shape(t.Struct) + "}")
+		fmt.Fprintf(b, "g%v,%v{%s}", t.Bare, t.Null, p.shape(t.Struct))
+	case *schema.Choice:
+		fmt.Fprintf(b, "c%v{", t.Anon)
+		for i := range t.Cases {
+			if a := &t.Cases[i]; a.Body != nil {
+				fmt.Fprintf(b, "%d,%v,%v{%s}", a.Value, a.Else, a.Bare, p.shape(a.Body))
+			}
+		}
+		b.WriteByte('}')
 	default:
 		fail("a field has no type")
 	}
@@ -343,7 +387,9 @@ func (p *plan) record(s *schema.Struct, parent *record, f *schema.Field) *record
 	if shape != "" {
 		p.byShape[shape] = r
 	}
+	r.open = true
 	p.members(r, s)
+	r.open = false
 	p.records = append(p.records, r)
 	return r
 }
@@ -355,10 +401,12 @@ func isName(text string) bool { return text != "" && legal(text) == text }
 func (p *plan) members(r *record, s *schema.Struct) {
 	for _, f := range s.Fields {
 		m := &member{field: f, name: f.Name, typ: f.Type}
-		p.inner(r, m)
 		r.members = append(r.members, m)
 	}
 	r.fields = len(r.members)
+	for _, m := range r.members {
+		p.inner(r, m)
+	}
 	for i, v := range s.Variants {
 		if v.Field == nil {
 			r.choice = true
@@ -375,33 +423,87 @@ func (p *plan) members(r *record, s *schema.Struct) {
 	}
 }
 
-// inner makes the record of a member's type.
+// inner makes the records of a member's type.
 func (p *plan) inner(r *record, m *member) {
 	switch t := m.typ.(type) {
 	case *schema.Group:
+		m.null = m.null || t.Null
+		if bare(t) {
+			m.typ = t.Struct.Fields[0].Type
+			p.inner(r, m)
+			return
+		}
 		m.record = p.record(t.Struct, r, m.field)
+		m.ptr = m.record.open
 	case *schema.List:
-		m.record = p.elemRecord(t, r, m.field)
+		if t.Bare && len(t.Elem.Fields) == 1 {
+			inner := *t.Elem.Fields[0]
+			inner.Name = m.field.Name
+			m.elem = &member{field: &inner, name: m.name, typ: inner.Type}
+			p.inner(r, m.elem)
+			m.elem.ptr = false // the list is a pointer
+			m.record = m.elem.record
+			return
+		}
+		if t.Bare {
+			fail("the bare elements of %q are not single values", m.field.Name)
+		}
+		m.record = p.record(t.Elem, r, m.field)
+	case *schema.Choice:
+		p.choice(r, m, t)
 	}
 }
 
-// elemRecord returns the record of a list's elements; nil if they are bare values without a record.
-func (p *plan) elemRecord(t *schema.List, r *record, f *schema.Field) *record {
-	if !t.Bare {
-		return p.record(t.Elem, r, f)
+// bare reports whether the value of a group is that of its only field.
+func bare(g *schema.Group) bool {
+	if !g.Bare || g.Own || len(g.Struct.Fields) != 1 {
+		return false
 	}
-	if len(t.Elem.Fields) != 1 {
-		fail("the bare elements of %q are not single values", f.Name)
+	c, ok := g.Struct.Fields[0].Type.(*schema.Choice)
+	return !ok || !c.Anon
+}
+
+// choice makes the types of the alternatives of a choice: members of the record around them, or one or several kinds.
+func (p *plan) choice(r *record, m *member, t *schema.Choice) {
+	m.kind = map[int]*member{}
+	byType := map[string]*member{}
+	for i := range t.Cases {
+		a := &t.Cases[i]
+		switch {
+		case a.Body == nil:
+			continue
+		case t.Anon:
+			for _, f := range a.Body.Fields {
+				p.altMember(r, f)
+			}
+			continue
+		}
+		name := a.Name
+		if name == "" {
+			name = "case" + strconv.FormatUint(a.Value, 10)
+		}
+		if a.Else && a.Name == "" {
+			name = "other"
+		}
+		inner := schema.Field{Name: m.field.Name + "_" + name, Type: &schema.Group{Struct: a.Body}}
+		if a.Bare {
+			inner.Type, inner.TypeText = a.Body.Fields[0].Type, a.Body.Fields[0].TypeText
+		}
+		shape := p.typeShape(inner.Type)
+		k := byType[shape]
+		if k == nil {
+			k = &member{field: &inner, name: name, typ: inner.Type}
+			byType[shape] = k
+			m.kinds = append(m.kinds, k)
+			p.inner(r, k)
+			k.ptr = false // there is a pointer to each kind
+		}
+		m.kind[i] = k
 	}
-	inner := *t.Elem.Fields[0]
-	inner.Name = f.Name
-	switch e := inner.Type.(type) {
-	case *schema.Group:
-		return p.record(e.Struct, r, &inner)
-	case *schema.List:
-		return p.elemRecord(e, r, &inner)
+	if len(m.kinds) > 1 {
+		m.record = &record{want: r.want + "_" + m.field.Name, members: m.kinds, fields: len(m.kinds), union: true}
+		p.records = append(p.records, m.record)
 	}
-	return nil
 }
 
 // altMember returns the member of an alternative's field. Fields of the same name and type share a member.

@@ -79,7 +79,7 @@ func (p *plan) sets() []*set {
 				continue
 			case len(s.messages) == 0:
 				s.code = *m.code
-			case s.code.off != m.code.off || s.code.bits != m.code.bits || s.code.order != m.code.order:
+			case s.code.form != m.code.form || s.code.off != m.code.off || s.code.bits != m.code.bits || s.code.order != m.code.order:
 				wrong[k] = true
 			}
 			codes[in.Code] = true

@@ -98,12 +98,12 @@ func (p *plan) vectors(list []Vector) []vector {
 		x := vector{Vector: v, m: m}
 		switch v.Outcome {
 		case OutcomeOK:
-			if val, ok := object(v.Value); ok && tells(m.record, true) && p.fits(m.record, val) {
+			if val, ok := object(v.Value); ok && m.wired == nil && tells(m.record, true) && p.fits(m.record, val) {
 				x.val = val
 			}
 		case OutcomeRefused:
 			val, ok := object(v.Value)
-			if !ok || !tells(m.record, true) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
+			if !ok || m.wired != nil || !tells(m.record, true) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
 				continue
 			}
 			x.val, x.Bytes = val, nil

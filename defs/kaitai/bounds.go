@@ -14,9 +14,18 @@ func bounds(e *schema.Expr) (lo, hi int64) {
 	switch e.Op {
 	case schema.Literal:
 		return e.Int, e.Int
-	case schema.Ref:
-		n, ok := e.Field.Type.(*schema.Number)
+	case schema.Index, schema.LengthOf: // a message has fewer bytes and elements
+		return 0, math.MaxInt32
+	case schema.Ref, schema.Element, schema.Least, schema.Greatest:
+		f := e.Field
+		if e.Op != schema.Ref {
+			f = e.Inner
+		}
+		n, ok := f.Type.(*schema.Number)
+		_, list := f.Type.(*schema.List)
 		switch {
+		case list:
+			return 0, math.MaxInt32
 		case !ok:
 		case n.Kind == schema.Bool:
 			return 0, 1

@@ -141,11 +141,20 @@ func (l *lowerer) texts(x *inst, a *attr, name string, in place, f *schema.Field
 		b.process = nil
 	}
 	if a.process != nil && !inside {
-		g, inner := l.window(x, a, in, f, c)
+		if name == "strz" { // up to a zero byte, before the rest is processed
+			if name = "str"; len(b.term) == 0 {
+				b.term = []byte{0}
+				if _, wide := l.charsetOf(x, a); wide {
+					l.fail(a.at, "a terminator of 2 bytes before bytes that are processed")
+				}
+			}
+		}
+		g, inner, outer := l.framed(x, &b, in, f, c)
+		b.term, b.pad = nil, -1
 		body := &schema.Field{}
-		v := l.texts(x, a, name, inner, body, c, true)
+		v := l.texts(x, &b, name, inner, body, c, true)
 		g.Bare, g.Struct = true, bare(body)
-		f.Type = g
+		f.Type = outer
 		v.field = body
 		return v
 	}

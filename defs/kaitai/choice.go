@@ -15,11 +15,11 @@ func (l *lowerer) choice(x *inst, a *attr, in place, f *schema.Field, c context)
 	if !on.kind.scalar() || on.kind == floatVal {
 		l.wrong(badExpression(a.on.n.span, "a type depends on an integer, a truth value, a string or bytes, not on "+on.kind.String()))
 	}
-	sized := a.size != nil || a.sizeEOS
+	sized := a.size != nil || a.sizeEOS // up to a terminator alone each case is by itself: without a case nothing is read
 	cf, inner := f, in
-	var g *schema.Group
+	var g, outer *schema.Group
 	if sized {
-		g, inner = l.window(x, a, in, f, c)
+		g, inner, outer = l.framed(x, a, in, f, c)
 		cf = &schema.Field{TypeText: "switch"}
 		g.Bare, g.Struct = true, bare(cf)
 	}
@@ -124,7 +124,7 @@ func (l *lowerer) choice(x *inst, a *attr, in place, f *schema.Field, c context)
 	}
 	cf.Type = out
 	if sized {
-		f.Type = g
+		f.Type = outer
 	}
 	if len(alts) == 0 {
 		return &val{kind: noVal, why: fmt.Sprintf("%q has no type that is read", a.id)}
@@ -154,9 +154,9 @@ func (l *lowerer) caseBody(x *inst, a *attr, one *caseOf, in place, to *schema.A
 		return nil
 	}
 	b := *a
-	b.typ, b.typNode, b.on, b.cases, b.repeat, b.cond, b.process = one.typ, one.node, nil, nil, "", nil, nil
+	b.typ, b.typNode, b.on, b.cases, b.repeat, b.cond = one.typ, one.node, nil, nil, "", nil
 	if sized {
-		b.size, b.sizeEOS = nil, false
+		b.size, b.sizeEOS, b.term, b.pad, b.process = nil, false, nil, -1, nil
 	}
 	name := ""
 	if len(b.typ.path) == 1 && len(b.typ.args) == 0 {

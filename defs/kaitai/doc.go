@@ -15,6 +15,7 @@
 // is shown elsewhere, and not shown again; params are shown that are numbers, text or bytes.
 //
 //	size, size-eos of a type       a group with a size, whose bytes are _io inside
+//	terminator, pad-right of it    a group whose size is that of the bytes up to there
 //	if                             a choice without a name
 //	switch-on                      a choice; without a case bytes, if there is a size, otherwise nothing
 //	repeat expr, eos, until        a list
@@ -28,8 +29,8 @@
 // # Losses
 //
 // What a format says and a schema cannot is a warning that names it. If bytes cannot be read because of it, the fields before are read, also what
-// follows the end of a group with a size, and the message is broken. A field of a known size is then shown as bytes. What is lost today: objects that
-// end at a terminator or are padded, process of other programs, types that contain themselves and depend
+// follows the end of a group with a size, and the message is broken. A field of a known size is then shown as bytes. What is lost today: process of
+// other programs, types that contain themselves and depend
 // on the objects around them, instances that depend on what is read later, bits inside a byte in a list or under a
 // condition, positions in processed bytes and in the stream of an element, types that code in other languages implements.
 //

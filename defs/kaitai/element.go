@@ -61,9 +61,9 @@ func (l *lowerer) elementExpr(c *context, e *ex, x *schema.Expr, at *element) *s
 			return &schema.Expr{Op: schema.Element, Field: at.list, Inner: x.Field, Args: []*schema.Expr{at.index}}
 		}
 		return x
-	case schema.Cursor, schema.Begin, schema.End, schema.From, schema.To, schema.Index:
+	case schema.Cursor, schema.Begin, schema.End, schema.From, schema.To, schema.Index, schema.Seek, schema.Trimmed:
 		l.fail(c.at(e), "a position in an element of an array")
-	case schema.Element:
+	case schema.Element, schema.Least, schema.Greatest:
 		if insideField(at.list, x.Field) {
 			l.fail(c.at(e), "an element of an array in an element of another one")
 		}
@@ -126,6 +126,42 @@ func (l *lowerer) countOf(c *context, e *ex, of *val) *val {
 		return intOf(t.Expr)
 	}
 	return intOf(schema.RefTo(of.field))
+}
+
+// extremeOf returns the smallest or the largest value in the elements of a list.
+func (l *lowerer) extremeOf(c *context, e *ex, of *val, largest bool) *val {
+	if of.field == nil || of.elem == nil || of.at != nil {
+		l.fail(c.at(e), "the smallest or largest of an array that is being read, or is in another one")
+	}
+	v := *l.inElement(c, e, of.elem, &element{of.field, lit(0)})
+	if !v.kind.scalar() || v.e.Op != schema.Element || v.wide {
+		l.fail(c.at(e), "the smallest or largest of %s in an array", v.kind)
+	}
+	o := schema.Least
+	if largest {
+		o = schema.Greatest
+	}
+	v.e = &schema.Expr{Op: o, Field: v.e.Field, Inner: v.e.Inner}
+	return &v
+}
+
+// joined returns the bytes that an array of integers is.
+func (l *lowerer) joined(c *context, e *ex, elems []*val) *val {
+	var out *schema.Expr
+	for _, v := range elems {
+		if v.kind != intVal {
+			l.fail(c.at(e), "%s in an array of bytes", v.kind)
+		}
+		if one := (&schema.Expr{Op: schema.ByteOf, Args: []*schema.Expr{v.e}}); out == nil {
+			out = one
+		} else {
+			out = op(schema.Add, out, one)
+		}
+	}
+	if out.Size() > schema.MaxExpr {
+		l.fail(c.at(e), "the expression has more than %d operations", schema.MaxExpr)
+	}
+	return &val{kind: bytesVal, e: out}
 }
 
 func (l *lowerer) index(c *context, e *ex, of, i *val) *val {

@@ -16,6 +16,7 @@ func FuzzFormats(f *testing.F) {
 		"meta:\n  id: a\n  endian: le\nseq:\n  - id: n\n    type: u2\n  - id: s\n    type: str\n    size: n * 2\n    encoding: UTF-8\n",
 		"meta: {id: a}\nseq:\n- {id: k, type: b3}\n- {id: t, type: {switch-on: k, cases: {1: a, 2: u1, _: x}}}\ntypes:\n  x: {seq: [{id: y, type: x, if: '_root.k == 1'}]}\n",
 		"meta: {id: a, endian: be}\nseq:\n- {id: l, type: u4, repeat: until, repeat-until: '_ == 0 or _io.eof', valid: {max: 9}}\ninstances:\n  p: {pos: l.size, size: 3, process: zlib}\n  v: {value: 'f\"a{l.size}\" + \"b\".reverse', enum: e}\nenums: {e: {1: x, -1: {id: y}}}\n",
+		"meta: {id: a}\nseq:\n- {id: t, terminator: 3, type: w, process: xor(1), repeat: eos}\n- {id: p, size: 9, pad-right: 4, terminator: 5, include: true, type: w}\ninstances:\n  m: {value: 't.size + l.max'}\n  l: {pos: 0, type: u1, repeat: expr, repeat-expr: 2}\n  b: {value: '[t.size, 2].as<bytes>'}\ntypes: {w: {seq: [{id: all, size-eos: true}]}}\n",
 		"a: &a [*a]\nb: *a\nseq: [*a, {id: [}]\n",
 		"\ufeffmeta:\r\n  id: 'x'\r\nseq:\r\n  - id: |\r\n     a\r\n     b\r\n",
 	} {

@@ -10,16 +10,20 @@ import (
 	"wirebench/defs/source"
 )
 
-// Rules compile formats, files named *.ksy. A file has one message.
+// Rules compile formats, files named *.ksy. A file has one message. They use Options.Codes.
 var Rules = build.Rules{
 	Reads: IsFile,
 	Parse: func(f *source.File) build.Tree { return parseTree(f) },
-	Lower: func(parsed build.Tree, _ schema.Options, among *build.Among) build.Lowered {
+	Lower: func(parsed build.Tree, o schema.Options, among *build.Among) build.Lowered {
 		t := parsed.(*tree)
 		l := newLowerer(t, among)
 		messages := l.lower()
+		for _, m := range messages {
+			m.Key.Code, m.HasKey = o.Codes[m.Name]
+		}
 		return build.Lowered{Messages: messages, Diagnostics: append(t.diags[:len(t.diags):len(t.diags)], l.diags...)}
 	},
+	Codes: true,
 }
 
 // Parse compiles a set of formats with Rules.

@@ -115,7 +115,7 @@ func (l *lowerer) method(c *context, e *ex, of *val, name string, args []*val) *
 	case sig{listVal, "last", 0}:
 		return l.elementOf(c, e, of, op(schema.Sub, l.countOf(c, e, of).e, lit(1)))
 	case sig{listVal, "min", 0}, sig{listVal, "max", 0}:
-		l.fail(c.at(e), "%q of an array", name)
+		return l.extremeOf(c, e, of, name == "max")
 	case sig{bytesVal, "min", 0}, sig{bytesVal, "max", 0}:
 		l.fail(c.at(e), "%q of bytes", name)
 	}
@@ -188,7 +188,7 @@ func (l *lowerer) cast(c *context, e *ex, of *val) *val {
 				if len(of.elems) == 0 {
 					return &val{kind: bytesVal, e: zero(bytesVal), elems: []*val{}}
 				}
-				l.fail(c.at(e), "bytes that are computed one by one")
+				return l.joined(c, e, of.elems)
 			}
 			if of.kind == unionVal {
 				break

@@ -144,7 +144,7 @@ func (l *lowerer) bothEndians(n *inst, f *schema.Field) *val {
 	d := n.def
 	n.vals, n.state, n.s = map[string]*val{}, map[*attr]state{}, &schema.Struct{Name: d.name}
 	on := l.eval(n, d.endianOn, context{})
-	cond := lit(2) // neither: the type has no contents
+	cond := lit(2) // neither
 	for i := len(d.endians) - 1; i >= 0; i-- {
 		c := d.endians[i]
 		is := int64(0)
@@ -172,6 +172,9 @@ func (l *lowerer) bothEndians(n *inst, f *schema.Field) *val {
 		choice.Cases = append(choice.Cases, a)
 		alts = append(alts, alt{op(schema.Equal, cond, lit(int64(i))), v})
 	}
+	must := &schema.Limit{Uint: 1}
+	undecided := &schema.Field{Name: "endian_valid", TypeText: "valid", Type: &schema.Number{Bits: 8, Expr: lit(0), Min: must, Max: must}}
+	choice.Cases = append(choice.Cases, schema.Alternative{Else: true, Body: bare(undecided)})
 	n.s.Fields = []*schema.Field{{Type: choice}}
 	n.s.Wire = []schema.Item{{Field: n.s.Fields[0]}}
 	f.Type = &schema.Group{Struct: n.s}
@@ -212,7 +215,7 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 		if v.kind.scalar() && v.e.Size() > schema.MaxExpr/4 {
 			v = &val{kind: noVal, why: "an argument of many operations"}
 		}
-		if v.kind.scalar() && (a.size != nil || a.sizeEOS) && around(v.e) {
+		if v.kind.scalar() && a.windowed() && around(v.e) {
 			l.fail(a.typNode.span, "a position in the stream of an object that contains itself, as an argument")
 		}
 		args = append(args, v)
@@ -229,19 +232,13 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 			parent = v.inst
 		}
 	}
-	if len(a.term) > 0 && a.size == nil && !a.sizeEOS {
-		l.fail(a.at, "an object that ends at a terminator")
-	}
-	if a.pad >= 0 || len(a.term) > 0 {
-		l.fail(a.at, "padding or a terminator after an object")
-	}
-	if a.size == nil && !a.sizeEOS {
+	if !a.windowed() {
 		if a.process != nil {
 			l.wrong(malformed(a.process.span, "process needs a size", "size: 4"))
 		}
 		return l.child(x, parent, d, args, in, f, a.typNode.span)
 	}
-	g, inner := l.window(x, a, in, f, c)
+	g, inner, outer := l.framed(x, a, in, f, c)
 	body := &schema.Field{TypeText: f.TypeText}
 	v := l.child(x, parent, d, args, inner, body, a.typNode.span)
 	switch b := body.Type.(*schema.Group); {
@@ -250,7 +247,7 @@ func (l *lowerer) user(x *inst, a *attr, t *typeRef, in place, f *schema.Field, 
 	default:
 		g.Struct = b.Struct
 	}
-	f.Type = g
+	f.Type = outer
 	return v
 }
 

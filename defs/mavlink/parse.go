@@ -48,7 +48,8 @@ type message struct {
 	doc    string
 	fields []field
 	bad    bool // an attribute is wrong
-	at     source.Span
+	into   int  // the end of what is before its fields: its tag, or its description
+	bare   bool // it has no description
 	nameAt source.Span
 }
 
@@ -218,7 +219,7 @@ func (p *parser) begin(x *xml.StartElement, tag source.Span) {
 			p.report(notMAVLink(tag, name))
 		}
 	case name == "message" && p.message == nil && p.inside("messages"):
-		m := &message{at: tag}
+		m := &message{into: tag.End, bare: true}
 		m.name, m.nameAt = attribute(x, tag, "name")
 		id, idAt := attribute(x, tag, "id")
 		if !text.IsName(m.name) {
@@ -357,6 +358,7 @@ func (p *parser) end(from, to int) {
 		}
 	case name == "description" && p.message != nil && n > 0 && p.open[n-1] == "message":
 		p.message.doc = joined(words, p.message.doc, " ")
+		p.message.into, p.message.bare = min(to, len(p.file.Text)), false
 	case name == "field" && p.field != nil:
 		f := p.field
 		f.at.End = min(to, len(p.file.Text))

@@ -113,13 +113,12 @@ func (l *lowerer) field(s *schema.Struct, sc *scope, f *node) {
 	sc.fields[name.text] = entry{field: field, inside: t.names}
 }
 
-// fieldSpan returns the line of a field: that of its name.
+// fieldSpan returns the place of a field: its name.
 func fieldSpan(f, name *node) source.Span {
-	at := f.span
 	if name != nil {
-		at = name.span
+		return name.span
 	}
-	return at.File.LineAt(at.Start)
+	return f.span
 }
 
 // merge adds the fields of a type without a name to a container.

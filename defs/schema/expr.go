@@ -8,8 +8,8 @@ type Expr struct {
 	Float float64 // FloatLiteral
 	Text  string  // TextLiteral: characters in UTF-8, or bytes
 	Bytes bool    // TextLiteral: it is bytes, of which some operations count each
-	Field *Field  // Ref: a number, a text or bytes; a list for its number of elements. Begin and End: a group with a size, or nil. Index and Element: a list
-	Inner *Field  // Element: a number, a text or bytes in an element, not in a list inside it
+	Field *Field  // Ref: a number, a text or bytes; a list for its number of elements. Begin and End: a group with a size, or nil. Index, Element, Least, Greatest: a list
+	Inner *Field  // Element, Least, Greatest: a number, a text or bytes in an element, not in a list inside it
 	Part  string  // Ref: the part of a Bitfield
 	Set   Charset // Characters
 	Args  []*Expr
@@ -30,11 +30,11 @@ func (e *Expr) Kind() ExprKind {
 	switch e.Op {
 	case FloatLiteral:
 		return FloatExpr
-	case TextLiteral, ToText, Slice, Reverse, Characters:
+	case TextLiteral, ToText, Slice, Reverse, Characters, ByteOf:
 		return TextExpr
-	case Ref, Element:
+	case Ref, Element, Least, Greatest:
 		f := e.Field
-		if e.Op == Element {
+		if e.Op != Ref {
 			f = e.Inner
 		}
 		switch t := f.Type.(type) {
@@ -104,6 +104,17 @@ const (
 	Reverse    // of a text
 	ByteAt     // of bytes: the one with an index, 0 if there is none
 	Characters // of bytes, in the encoding Set
+	ByteOf     // of an integer: a byte with its low bits
+	Least      // the smallest of the values in the elements of an earlier list, as of Element; 0 or "" without elements
+	Greatest   // the largest
+	Seek       // the number of bytes from the next part up to a byte of a value, see SeekWith and SeekMust
+	Trimmed    // the number of bytes from the next part up to the last run of a byte, which goes on to where the bytes around end
+)
+
+// The second operand of Seek. Without the byte up to where the bytes around end.
+const (
+	SeekWith = 1 << iota // the byte is counted, too
+	SeekMust             // without the byte one more than there is
 )
 
 var exprOps = [...]struct {
@@ -116,7 +127,7 @@ var exprOps = [...]struct {
 	And: {"&&", 2}, Or: {"||", 2}, If: {"?", 3},
 	FloatLiteral: {"", 0}, TextLiteral: {"", 0}, Begin: {"begin", 0}, End: {"end", 0}, From: {"from", 0}, To: {"to", 0}, Cursor: {"cursor", 0}, Index: {"index", 0}, Element: {"element", 1},
 	LengthOf: {"length", 1}, ToInt: {"int", 2}, ToText: {"text", 1}, Slice: {"slice", 3}, Reverse: {"reverse", 1}, ByteAt: {"byte", 2},
-	Characters: {"characters", 1},
+	Characters: {"characters", 1}, ByteOf: {"byte of", 1}, Least: {"least", 0}, Greatest: {"greatest", 0}, Seek: {"seek", 2}, Trimmed: {"trimmed", 1},
 }
 
 // Name returns the operator as definitions write it.

@@ -84,6 +84,8 @@ func (p *printer) expr(prefix string, e *Expr) string {
 		return prefix + e.Op.Name() + "(" + p.named("", e.Field) + ")"
 	case e.Op == Element && len(text) == 1:
 		return prefix + p.refer(e.Field) + "[" + text[0] + "]." + e.Inner.Name
+	case e.Op == Least || e.Op == Greatest:
+		return prefix + e.Op.Name() + "(" + p.refer(e.Field) + "[]." + e.Inner.Name + ")"
 	case e.Op == Characters && len(text) == 1:
 		return prefix + e.Set.String() + "(" + text[0] + ")"
 	case e.Op == If && len(text) == 3:

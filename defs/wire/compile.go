@@ -1074,7 +1074,7 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 		c.ref(&s, e)
 	case schema.Begin, schema.End:
 		c.around(&s, e.Field)
-	case schema.Index, schema.Element:
+	case schema.Index, schema.Element, schema.Least, schema.Greatest:
 		c.element(&s, e, kinds[0])
 	default:
 		s.operands(kinds)
@@ -1114,6 +1114,8 @@ func (s *Step) operands(kinds [3]schema.ExprKind) {
 		of, valid = a, b == schema.IntExpr
 	case schema.ToText:
 		s.Kind, valid = text, a == schema.IntExpr
+	case schema.ByteOf:
+		s.Kind, s.Bytes, valid = text, true, a == schema.IntExpr
 	case schema.Slice:
 		of, s.Kind, valid = text, text, a == text && b == schema.IntExpr && kinds[2] == schema.IntExpr
 	case schema.ByteAt:

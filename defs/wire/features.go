@@ -130,9 +130,9 @@ func (u *users) parts(parts []Part) {
 func (u *users) expr(x Expr, field int) {
 	for i := range x {
 		switch s := &x[i]; {
-		case s.Op == schema.Begin, s.Op == schema.End, s.Op == schema.Cursor, s.Op == schema.From, s.Op == schema.To:
+		case s.Op == schema.Begin, s.Op == schema.End, s.Op == schema.Cursor, s.Op == schema.From, s.Op == schema.To, s.Op == schema.Seek, s.Op == schema.Trimmed:
 			u.use(Windows, field)
-		case s.Op == schema.Index, s.Op == schema.Element, s.Listed:
+		case s.Op == schema.Index, s.Op == schema.Element, s.Op == schema.Least, s.Op == schema.Greatest, s.Listed:
 			u.use(Elements, field)
 		case s.Kind != schema.IntExpr || s.Of != schema.IntExpr:
 			u.use(Texts, field)

@@ -653,11 +653,20 @@ func (m *Message) ExprText(x Expr) string {
 			if name := m.Fields[s.Inner].Name; name != "" {
 				text += "." + name
 			}
+		case schema.Least, schema.Greatest:
+			text = s.Op.Name() + " of " + m.Label(s.Field)
+			if name := m.Fields[s.Inner].Name; name != "" {
+				text += "." + name
+			}
+		case schema.Seek:
+			text = "bytes up to " + take(2)[0]
+		case schema.Trimmed:
+			text = "bytes without the padding of " + take(1)[0]
 		case schema.Begin, schema.End:
 			if text = s.Op.Name() + " of the message"; s.Field != None {
 				text = s.Op.Name() + " of " + m.Label(s.Field)
 			}
-		case schema.LengthOf, schema.ToInt, schema.ToText, schema.Slice, schema.Reverse, schema.ByteAt, schema.Characters:
+		case schema.LengthOf, schema.ToInt, schema.ToText, schema.Slice, schema.Reverse, schema.ByteAt, schema.Characters, schema.ByteOf:
 			text = s.Op.Name() + "(" + strings.Join(take(s.Op.Operands()), ", ") + ")"
 		case schema.Ref:
 			if text = m.Label(s.Field); s.Part != nil {

@@ -169,15 +169,18 @@ type Expr []Step
 // Kind returns the kind of value.
 func (x Expr) Kind() schema.ExprKind { return x[len(x)-1].Kind }
 
-// Unsure reports whether the value depends on where the message, or a group in progress, ends.
-func (x Expr) Unsure() bool {
-	return slices.ContainsFunc(x, func(s Step) bool { return s.Op == schema.End || s.Op == schema.To })
+// Unsure reports whether the value depends on where the message, or a group in progress, ends, or on the bytes that follow. limited: not on where the
+// innermost group with a size ends.
+func (x Expr) Unsure(limited bool) bool {
+	return slices.ContainsFunc(x, func(s Step) bool {
+		return s.Op == schema.End || s.Op == schema.To && !limited || s.Op == schema.Seek || s.Op == schema.Trimmed
+	})
 }
 
 // Plain reports whether the expression has only integers, from registers and literals.
 func (x Expr) Plain() bool {
 	return !slices.ContainsFunc(x, func(s Step) bool {
-		return s.Kind != schema.IntExpr || s.Of != schema.IntExpr || s.Op >= schema.From && s.Op <= schema.Element && s.Op != schema.Index || s.Listed
+		return s.Kind != schema.IntExpr || s.Of != schema.IntExpr || s.Op >= schema.From && s.Op <= schema.Element && s.Op != schema.Index || s.Op >= schema.Least || s.Listed
 	})
 }
 

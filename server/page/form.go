@@ -72,6 +72,9 @@ func postedForm(q url.Values) form {
 		value: source.UnixLines(q.Get("value")), made: q.Get("made"), code: strings.TrimSpace(q.Get("code")),
 		about: strings.TrimSpace(q.Get("about")),
 	}
+	if pattern := q.Get("pattern"); pattern != "" {
+		f.form = workspace.OwnPattern + pattern
+	}
 	f.action, f.arg, _ = cutAction(q.Get("action"))
 	f.part = atLeast0(q.Get("part"))
 	f.show, f.bytes = atLeast0(q.Get("show")), atLeast0(q.Get("bytes"))

@@ -174,6 +174,10 @@ func (p *work) beginning(m *templates.Message) {
 func (p *work) unknown() edit.Message {
 	j := p.job
 	of := edit.Message{Dir: j.Messages[p.form.show].Dir, Group: j.Request.Group}
+	if c := p.form.chosen; c != nil && c.told != nil && c.told.Offer != nil { // its bytes may not have the code
+		of.Code, of.HasCode = c.told.Offer.Code, true
+		return of
+	}
 	if j.Rec.Program != nil && j.Rec.HasCode() {
 		of.Code, of.HasCode = j.Rec.Code, true
 		if frame := j.Rec.Program.Message; frame != nil {

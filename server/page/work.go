@@ -158,6 +158,9 @@ func (p *work) done(text string) {
 // read reads the messages of the input, including changes. It returns nil if there are none; the input then has the reason.
 func (p *work) read() *workspace.Input {
 	in := &p.view.Input
+	if pattern, ok := strings.CutPrefix(p.form.form, workspace.OwnPattern); ok {
+		in.Pattern = pattern
+	}
 	in.Text, in.Form, in.Dir, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.dir, p.form.byCode, forms(), ""
 	j := &workspace.Input{Snap: p.ws.Snapshot}
 	if p.use != nil {

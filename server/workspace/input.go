@@ -215,8 +215,14 @@ func (j *Input) Decode(i int) view.Result {
 	return res
 }
 
+// OwnPattern starts a form that is a pattern of the user's own, as a page has it: "pattern:" and the pattern.
+const OwnPattern = "pattern:"
+
 // Recognise reads a pasted text, in the given form if form is not empty.
 func Recognise(text, form string) (*paste.Paste, error) {
+	if pattern, ok := strings.CutPrefix(form, OwnPattern); ok {
+		return RecogniseBy(text, "", pattern)
+	}
 	if form != "" {
 		return paste.RecogniseAs(text, form)
 	}

@@ -38,3 +38,18 @@ func TestLinesAndNames(t *testing.T) {
 		}
 	}
 }
+
+// A page's form may be a pattern of the user's own.
+func TestOwnPattern(t *testing.T) {
+	for form, want := range map[string]string{OwnPattern + `=(?<data>\w+)`: "Own pattern", OwnPattern: "Hex among words", OwnPattern + "(": "pattern: missing closing )"} {
+		got := ""
+		if p, err := Recognise("data=01020a0b", form); err != nil {
+			got = err.Error()
+		} else {
+			got = p.Title
+		}
+		if !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %s, want %s", form, got, want)
+		}
+	}
+}

@@ -256,6 +256,46 @@ func TestFlowDefineSubSpace(t *testing.T) {
 	f.shows(row("words"), `"hi"`)
 }
 
+// In JSON, XML and YAML bytes become fields as in other languages.
+func TestFlowDefineInTrees(t *testing.T) {
+	t.Parallel()
+	f, _ := beginAs(t, "protodef", map[string]string{"game.json": `{"types": {"told": ["container", [{"name": "id", "type": "u8"}]]}}` + "\n"}, "/p/one/definitions/told")
+	p := f.page()
+	f.paste("01 02 0361626a")
+	f.shows(row("id"), "1")
+	f.dragBytes(2, 3)
+	f.rightByte(2)
+	p.Click("menuitem", "u8 and text…")
+	p.Type("words")
+	p.Press("Enter")
+	f.says("a line for each field", `{
+  "types": {
+    "told": ["container", [
+      {"name": "id", "type": "u8"},
+      {"name": "unk1", "type": "u8"},
+      {"name": "words", "type": ["pstring", {"countType": "u8"}]}
+    ]]
+  }
+}
+`)
+	f.shows(row("words"), `"abj"`)
+}
+
+func TestFlowDefineInYAML(t *testing.T) {
+	t.Parallel()
+	f, _ := beginAs(t, "kaitai", map[string]string{"log.ksy": "meta:\n  id: log\n  endian: le\nseq:\n  - id: kind # of it\n    type: u1\n"}, "/p/one/definitions/log")
+	p := f.page()
+	f.paste("01 0200")
+	f.shows(row("kind"), "1")
+	f.dragBytes(1, 3)
+	f.rightByte(1)
+	p.Click("menuitem", "u2be…")
+	p.Type("count")
+	p.Press("Enter")
+	f.says("two lines", "meta:\n  id: log\n  endian: le\nseq:\n  - id: kind # of it\n    type: u1\n  - id: count\n    type: u2be\n")
+	f.shows(row("count"), "512")
+}
+
 // A definition that places a text in the bytes of a number reads the message, and the page does not call that ok.
 func TestFlowSharedBytesAreDoubtful(t *testing.T) {
 	browsertest.Require(t)

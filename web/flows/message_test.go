@@ -59,6 +59,15 @@ func TestFlowPaste(t *testing.T) {
 	f.shows("#definition-head", "C_WIDE.1.def")
 	f.shows(row("big"), "9223372036854775809")
 
+	// A text of no known form, by the user's own pattern instead of a form.
+	f.do(`{ const own = document.querySelector("#pattern"); own.value = "=(?<data>\\w+)"; own.dispatchEvent(new Event("change", {bubbles: true})) }`)
+	f.paste("wide=" + wideHex + " join=" + joinHex)
+	f.shows("#verdict", "Own pattern")
+	f.is("the form of the menu is not chosen any more", `document.querySelector("#form").value === "" && document.querySelector("#pattern").value !== ""`)
+	f.shows("#messages", "C_JOIN")
+	f.do(`document.querySelector("#form").value = "hex"; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
+	f.is("the pattern is not used any more", `document.querySelector("#pattern").value === ""`)
+
 	f.paste("0600270009 09")
 	f.do(`document.querySelector("#form").value = ""; document.querySelector("#form").dispatchEvent(new Event("change", {bubbles: true}))`)
 	f.shows("#fields-head", "Unknown code 0x0027")

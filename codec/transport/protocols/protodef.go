@@ -10,10 +10,11 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overEnvelope and structs are the transports of messages whose project describes how they travel.
+// overEnvelope, structs and formats are the transports of messages whose project describes how they travel.
 var (
 	overEnvelope = inEnvelope(false)
 	structs      = ofDialect("c", inEnvelope(false))
+	formats      = ofDialect("kaitai", inEnvelope(false))
 )
 
 // ofDialect returns a protocol as that of another dialect.

@@ -17,7 +17,7 @@ import type { Threads } from "../../text/threads";
 import type { Together } from "../../text/together";
 import { showText } from "../sample";
 import type { PageAddress } from "./address";
-import { field } from "./controls";
+import { field, showForm } from "./controls";
 import type { Linked } from "./linked";
 import type { Opening } from "./opening";
 import type { Selection } from "./selection";
@@ -119,10 +119,9 @@ export class Answers {
   /** Shows the controls that an answer has changed. */
   private takeControls(): void {
     const { message, base, form, bycode } = this.host.controls;
-    const forms = field<HTMLSelectElement>("form");
     const byCode = field<HTMLInputElement>("bycode");
-    if (forms !== null && byCode !== null) {
-      forms.value = form;
+    showForm(form);
+    if (byCode !== null) {
       byCode.checked = bycode;
     }
     field("new-definition")?.toggleAttribute("hidden", message !== "" && (base !== "" || this.host.envelope));

@@ -1,6 +1,6 @@
 import { equal, test } from "../../kit/testing";
 import type { Controls } from "../../message/socket";
-import { asAsked, ofFrames } from "./controls";
+import { asAsked, chosenForm, ofFrames } from "./controls";
 
 const given: Controls = {
   message: "A.1", name: "", definition: "uint8 a\n", base: "12", shared: "", input: "01", form: "hex", dir: "", bycode: false, value: "", made: "", code: "", show: 2, edits: { 2: "ff" }, values: false, score: true,
@@ -16,6 +16,10 @@ test("controls: the address chooses the definition, whose text comes from the se
 test("controls: the input before a reload counts more than the address, and brings no bookmarks among the controls", () => {
   const before = { input: "03 04", form: "base64", bycode: true, show: 1, edits: { 1: "0304" }, bookmarks: "[]" };
   equal(asAsked(given, { definition: "B.1", hex: "02" }, before), { ...given, message: "B.1", definition: "", base: "", input: "03 04", form: "base64", bycode: true, show: 1, edits: { 1: "0304" } });
+});
+
+test("controls: an own pattern counts more than a form of the menu", () => {
+  equal([chosenForm("hex", ""), chosenForm("hex", "(?<data>.*)"), chosenForm("", "")], ["hex", "pattern:(?<data>.*)", ""]);
 });
 
 test("controls: beside a list of frames the page has no input of its own", () => {

@@ -22,6 +22,23 @@ export interface Sent {
   set(change: Partial<Controls>): void;
 }
 
+const ownPattern = "pattern:"; // starts the form of a text that is read by the user's own pattern
+
+/** The form that is chosen for the text, or the own pattern. */
+export function chosenForm(form: string, pattern: string): string {
+  return pattern === "" ? form : ownPattern + pattern;
+}
+
+/** Shows the form in its menu, or the own pattern. */
+export function showForm(form: string): void {
+  const [menu, pattern] = [field<HTMLSelectElement>("form"), field<HTMLInputElement>("pattern")];
+  if (menu !== null && pattern !== null) {
+    const own = form.startsWith(ownPattern);
+    menu.value = own ? "" : form;
+    pattern.value = own ? form.slice(ownPattern.length) : "";
+  }
+}
+
 /** The values of the controls, as the server has written them. */
 export function readControls(form: HTMLFormElement, score: boolean): Controls {
   const value = (name: string): string => {
@@ -36,7 +53,7 @@ export function readControls(form: HTMLFormElement, score: boolean): Controls {
     shared: "",
     score,
     input: value("input"),
-    form: value("form"),
+    form: chosenForm(value("form"), value("pattern")),
     dir: value("dir"),
     bycode: field<HTMLInputElement>("bycode")?.checked ?? false,
     value: value("value"),

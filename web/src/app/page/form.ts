@@ -8,7 +8,7 @@ import type { DefinitionField } from "../../text/editor/field";
 import type { Parts } from "../../text/parts";
 import type { Together } from "../../text/together";
 import type { Actions } from "./actions";
-import { field, type Sent } from "./controls";
+import { chosenForm, field, showForm, type Sent } from "./controls";
 import type { Opening } from "./opening";
 import type { PageText } from "./text";
 
@@ -33,6 +33,11 @@ export function followControls(host: FormHost): void {
     if (target instanceof HTMLSelectElement && (target.name === "form" || target.name === "dir")) {
       controls[target.name] = target.value;
       host.set({ [target.name]: target.value });
+      showForm(controls.form);
+    } else if (target instanceof HTMLInputElement && target.name === "pattern") {
+      controls.form = chosenForm("", target.value);
+      host.set({ form: controls.form });
+      showForm(controls.form);
     } else if (target instanceof HTMLSelectElement && target.name === "part") {
       host.parts.caret = null;
       void host.actions.press(`pick:${target.value}`);
@@ -75,8 +80,8 @@ function followButtons(host: FormHost): void {
   form.addEventListener("submit", (event) => {
     const button = event.submitter;
     const byForms = document.documentElement.classList.contains("forms");
-    if (document.activeElement === field("name") && !byForms) {
-      event.preventDefault(); // Enter only ends editing the name
+    if ((document.activeElement === field("name") || document.activeElement === field("pattern")) && !byForms) {
+      event.preventDefault(); // Enter only ends editing the name or the pattern
       return;
     }
     if (!(button instanceof HTMLButtonElement)) {

@@ -1,0 +1,127 @@
+package emit_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"wirebench/codec"
+	"wirebench/codec/value"
+	"wirebench/defs"
+	"wirebench/defs/emit"
+	"wirebench/defs/schema"
+	"wirebench/defs/source"
+)
+
+// wiredVectors returns examples of all messages, and each example cut off.
+func wiredVectors(t *testing.T, s *schema.Schema, n int) (out []emit.Vector) {
+	t.Helper()
+	for _, m := range s.Messages {
+		p, err := codec.Compile(m)
+		if err != nil {
+			continue
+		}
+		for _, e := range value.Examples(p, n, 3, 4660) {
+			out = append(out, emit.Vector{Message: messageName(m), Value: e.Value, Bytes: e.Data, Used: e.Used, Outcome: emit.Outcome(e.Status.String())})
+		}
+	}
+	return out
+}
+
+// unique gives each message a name of its own, so that vectors name it.
+func unique(s *schema.Schema) {
+	for i, m := range s.Messages {
+		x := *m
+		x.Name = fmt.Sprintf("%s_%s_%s", m.Name, m.Key.Group, m.Key.Dir)
+		s.Messages[i] = &x
+	}
+	schema.Link(s)
+}
+
+// goPackage writes the Go code of a schema to a folder, with the test of its vectors.
+func goPackage(t *testing.T, dir, name string, s *schema.Schema, list []emit.Vector) []emit.Loss {
+	t.Helper()
+	x, _ := emit.Find("go")
+	files, losses := x.Emit(s, emit.Options{Name: name, Vectors: list})
+	for _, f := range files {
+		write(t, dir, name+"/"+f.Name, f.Text)
+	}
+	return losses
+}
+
+// goTest runs the tests of all packages of a folder.
+func goTest(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	write(t, dir, "go.mod", "module tried\n\ngo 1.24\n")
+	cmd := exec.Command("go", append([]string{"test", "-vet=off", "-ldflags=-s -w"}, args...)...)
+	cmd.Dir = dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("go test: %v\n%s", err, out[:min(len(out), 6000)])
+	}
+}
+
+// TestGoParts compiles code for a definition with all kinds of parts, and reads and writes its messages.
+func TestGoParts(t *testing.T) {
+	t.Parallel()
+	s, diags := defs.Load([]*source.File{source.New("protocol.json", partsText)}, "protodef", schema.Options{})
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	dir := t.TempDir()
+	for _, l := range goPackage(t, dir, "parts", s, wiredVectors(t, s, 20)) {
+		t.Errorf("lost: %s", l)
+	}
+	goTest(t, dir, "./...")
+}
+
+// TestGoRandomProtoDef compiles code for random definitions, and reads and writes generated messages.
+func TestGoRandomProtoDef(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	vectors := 0
+	for seed := range uint64(6) {
+		s, _ := defs.Load([]*source.File{source.New("protocol.json", randomProtoDef(seed))}, "protodef", schema.Options{})
+		unique(s)
+		list := wiredVectors(t, s, 10)
+		vectors += len(list)
+		for _, l := range goPackage(t, dir, fmt.Sprintf("random%d", seed), s, list) {
+			if !strings.Contains(l.Reason, "omitted") && !strings.Contains(l.Reason, "has errors") {
+				t.Errorf("lost: %s", l)
+			}
+		}
+	}
+	if vectors < 60 {
+		t.Errorf("only %d messages", vectors)
+	}
+	goTest(t, dir, "./...")
+}
+
+// TestCorporaGoProtoDef compiles code for published definitions, and reads and writes generated messages.
+func TestCorporaGoProtoDef(t *testing.T) {
+	dir := t.TempDir()
+	n := 0
+	for name, text := range protodefFiles(t, "*.json") {
+		s, _ := defs.Load([]*source.File{source.New(name, text)}, "protodef", schema.Options{})
+		unique(s)
+		list := wiredVectors(t, s, 6)
+		n++
+		start := time.Now()
+		losses := goPackage(t, dir, fmt.Sprintf("p%d", n), s, list)
+		took := time.Since(start)
+		file, err := os.Stat(filepath.Join(dir, fmt.Sprintf("p%d/p%d.go", n, n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Logf("%s: %d messages, %d vectors, %d bytes in %v", name, len(s.Messages), len(list), file.Size(), took)
+		for _, l := range losses {
+			t.Errorf("%s: lost: %s", name, l)
+		}
+	}
+	start := time.Now()
+	goTest(t, dir, "./...")
+	t.Logf("built and tested in %v", time.Since(start))
+}

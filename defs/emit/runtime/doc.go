@@ -1,0 +1,7 @@
+// Package runtime is what the Go code of package emit needs besides the standard library. Its file runtime.go is copied into the emitted
+// package, whose messages are methods that pass their values, in wire order, to a coder. The same method reads and writes: a coder that
+// reads sets the values, one that writes appends them.
+//
+// A failed coder does nothing more, so that callers check for errors only where they would otherwise loop or recurse. Reading is bounded by
+// the size of the message: see coder.spend.
+package runtime
