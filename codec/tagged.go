@@ -235,7 +235,7 @@ type laidElement struct {
 // tagged lays out the elements of lists: list by list, or in the order of the message that the values come from.
 func (e *encoder) tagged(o *Op, pc uint16) {
 	var all []laidElement
-	for c := pc + 1; c < o.End; c = e.p.Ops[c].End {
+	for c := pc + 1; c < o.End && e.next < e.last; c = e.p.Ops[c].End {
 		n, ok := e.take(c)
 		if !ok {
 			continue

@@ -96,3 +96,13 @@ func (r writer) nodesOf(p *plan, first, after uint32) {
 		r.starts = append(r.starts, int32(n))
 	}
 }
+
+// once writes the value of a list with at most one element: that of the element, or null.
+func (x *exampler) once(t *schema.List) int {
+	if x.least || x.depth > deepExample || x.rng.IntN(2) == 0 {
+		x.add("null")
+		return 0
+	}
+	x.body(t.Elem, t.Bare)
+	return 1
+}
