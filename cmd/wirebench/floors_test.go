@@ -49,10 +49,10 @@ defs/build < defs/text defs/wire
 
 defs/tera     < defs/build defs/text defs/edit
 defs/muta     < defs/build defs/text defs/edit
-defs/protodef < defs/build defs/text
-defs/mavlink  < defs/build defs/text
+defs/protodef < defs/build defs/edit defs/text
+defs/mavlink  < defs/build defs/edit defs/text
 defs/cstruct  < defs/build defs/text defs/edit
-defs/kaitai   < defs/build defs/text
+defs/kaitai   < defs/build defs/edit defs/text
 defs/protobuf < defs/build defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire

@@ -136,11 +136,11 @@ func isPlain(text []byte) bool {
 	odd := uint64(0) // looked at once, as nearly all texts are plain
 	for ; len(text) >= 8; text = text[8:] {
 		w := binary.LittleEndian.Uint64(text)
-		odd |= w | w - 0x20*ones | w + ones
+		odd |= w | (w - 0x20*ones) | (w + ones)
 	}
 	for _, c := range text {
 		w := uint64(c)
-		odd |= w | w - 0x20 | w + 1
+		odd |= w | (w - 0x20) | (w + 1)
 	}
 	return odd&tops == 0
 }

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"math/rand/v2"
 	"net"
 	"net/netip"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"wirebench/codec/transport/protocols"
+	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/server/supervise"
 	"wirebench/server/workspace"
@@ -55,13 +57,26 @@ type Event struct {
 	Message []byte // in clear; must not be changed
 }
 
-// Protocols returns the names of all protocols.
-func Protocols() []string {
-	names := make([]string, len(protocols.Protocols))
-	for i, p := range protocols.Protocols {
-		names[i] = p.Dialect
+// Protocols returns the names of all protocols with a demo: the built-in definitions say how their messages travel.
+func Protocols() (names []string) {
+	for _, p := range protocols.Protocols {
+		if travels(p) {
+			names = append(names, p.Dialect)
+		}
 	}
 	return names
+}
+
+func travels(p protocols.Protocol) bool {
+	if !p.Enveloped {
+		return true
+	}
+	files, ok := library.Dialect(p.Dialect)
+	if !ok {
+		return true // of no language that is built in
+	}
+	names, _ := fs.Glob(files, "*.envelope")
+	return len(names) > 0
 }
 
 // Groups returns the message groups of a protocol that have a game on their own port.
@@ -129,7 +144,8 @@ func rulesOf(protocol string) (rules, bool) {
 			return r, true
 		}
 	}
-	_, ok := protocols.Of(protocol)
+	p, ok := protocols.Of(protocol)
+	ok = ok && travels(p)
 	return rules{protocol: protocol, parts: []part{{actors: [2]func(*speaker) actor{newReciter, newReciter}}}}, ok
 }
 

@@ -30,22 +30,33 @@ interface FormHost extends Sent {
 export function followControls(host: FormHost): void {
   const { form, controls } = host;
   form.addEventListener("change", ({ target }) => {
-    if (target instanceof HTMLSelectElement && (target.name === "form" || target.name === "dir")) {
-      controls[target.name] = target.value;
-      host.set({ [target.name]: target.value });
-      showForm(controls.form);
-    } else if (target instanceof HTMLInputElement && target.name === "pattern") {
-      controls.form = chosenForm("", target.value);
-      host.set({ form: controls.form });
-      showForm(controls.form);
-    } else if (target instanceof HTMLSelectElement && target.name === "part") {
-      host.parts.caret = null;
-      void host.actions.press(`pick:${target.value}`);
-    } else if (target instanceof HTMLInputElement && target.name === "bycode" && target.type === "checkbox") {
-      controls.bycode = target.checked;
-      host.set({ bycode: target.checked });
-    } else if (target instanceof HTMLInputElement && target.name === "name") {
-      host.opening.rename();
+    if (!(target instanceof HTMLSelectElement || target instanceof HTMLInputElement)) {
+      return;
+    }
+    const { name, value } = target;
+    switch (name) {
+      case "form":
+      case "pattern":
+        controls.form = name === "form" ? value : chosenForm("", value);
+        host.set({ form: controls.form });
+        showForm(controls.form);
+        break;
+      case "dir":
+        controls.dir = value;
+        host.set({ dir: value });
+        break;
+      case "part":
+        host.parts.caret = null;
+        void host.actions.press(`pick:${value}`);
+        break;
+      case "bycode":
+        if (target instanceof HTMLInputElement && target.type === "checkbox") {
+          controls.bycode = target.checked;
+          host.set({ bycode: target.checked });
+        }
+        break;
+      case "name":
+        host.opening.rename();
     }
   });
   form.addEventListener("input", ({ target }) => {
