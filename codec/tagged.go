@@ -96,7 +96,8 @@ func compareOccurrences(a, b occurrence) int {
 // tagged reads elements up to the end of the frame, or of the group around them. The nodes are list by list, as those of other lists are; a list
 // without elements has none.
 func (d *decoder) tagged(o *Op, pc uint16) bool {
-	first, end, bad := len(d.r.occurrences), d.cur/8, uint64(0)
+	first, end := len(d.r.occurrences), d.cur/8
+	bad, isBad := uint64(0), false
 	t := &d.p.tags[o.jump]
 	whole := true
 	for whole && end < d.have {
@@ -112,7 +113,7 @@ func (d *decoder) tagged(o *Op, pc uint16) bool {
 			list = t.of(tag)
 		}
 		if list == 0 || n > 0 && !LegalTag(tag) {
-			bad, whole = tag, false
+			bad, isBad, whole = tag, n > 0, false
 		}
 		if list != 0 {
 			d.r.occurrences = append(d.r.occurrences, occurrence{list, end})
@@ -137,7 +138,7 @@ func (d *decoder) tagged(o *Op, pc uint16) bool {
 		i = d.taggedList(i, last)
 	}
 	d.r.occurrences = d.r.occurrences[:first]
-	if bad != 0 {
+	if isBad {
 		d.illegal(Problem{Code: BadTag, Range: d.clip(uint64(end)*8, uint64(end)*8+8), Got: bad})
 	}
 	if !whole || d.stop {

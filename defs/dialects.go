@@ -413,22 +413,13 @@ message Chat {
   Channel channel = 1;
   string text = 2;
   repeated uint32 seen_by = 3;
-  Place from = 4;
+  double heard = 4; // how far away, in meters
 
   enum Channel {
     WORLD = 0;
     GROUP = 1;
   }
 }
-
-// a place in the world
-message Place {
-  float x = 1;
-  float y = 2;
-}
-
-// an answer to a client that asks whether a server is there
-message Pong {}
 `
 
 const kaitaiBegin = `meta:

@@ -37,6 +37,8 @@ func FuzzParse(f *testing.F) {
 func FuzzOver(f *testing.F) {
 	s, _ := Parse(peerFiles(), schema.Options{})
 	f.Add([]byte{0x08, 1}, uint8(0))
+	f.Add([]byte("00"), uint8(0))
+	f.Add([]byte{0}, uint8(0))
 	f.Add([]byte("\x08\x01\x08\x02\xca\x02\x80\x00\xdb\x02\x0a\x00\xdc\x02\xc3\x3e\x08\x05\xc4\x3e"), uint8(1))
 	f.Add([]byte("\xd2\x01\x03\x01\x02\x03\xd0\x01\x05\xd2\x01\x00"), uint8(1))
 	f.Fuzz(func(t *testing.T, data []byte, which uint8) {
