@@ -179,6 +179,7 @@ func (d *decoder) taggedList(i, last int) int {
 func (d *decoder) skip(at, tag uint64) (end uint32, ok bool) {
 	have := uint64(d.have)
 	depth, from := 0, at
+	var open [maxGroups]uint32 // the tags that end the groups around
 	for {
 		switch tag & 7 {
 		case wireVarint:
@@ -198,12 +199,17 @@ func (d *decoder) skip(at, tag uint64) (end uint32, ok bool) {
 			}
 			at += uint64(n) + size
 		case wireStart:
-			if depth++; depth > maxGroups {
+			if depth == maxGroups {
 				d.exhausted()
 				return 0, false
 			}
+			open[depth] = uint32(tag) + 1
+			depth++
 		case wireEnd:
-			depth--
+			if depth--; tag != uint64(open[depth]) {
+				d.illegal(Problem{Code: BadTag, Range: d.clip(at*8-8, at*8), Got: tag, Want: uint64(open[depth])})
+				return 0, false
+			}
 		}
 		if at > have {
 			return 0, false
