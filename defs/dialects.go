@@ -220,6 +220,7 @@ var Dialects = []Dialect{
 		Ext:      ".proto",
 		Rules:    &protobuf.Rules,
 		Format:   protobuf.Format,
+		Edits:    &protobuf.Edits,
 		Guess:    true,
 		Codes:    &plainCodes,
 		Language: protobuf.Language(),

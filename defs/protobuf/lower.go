@@ -310,7 +310,7 @@ func (l *lowerer) at(d *decl, f *descriptorpb.FieldDescriptorProto) source.Span 
 func (l *lowerer) field(d *decl, f *descriptorpb.FieldDescriptorProto) []*schema.Field {
 	once := f.GetLabel() != descriptorpb.FieldDescriptorProto_LABEL_REPEATED
 	node := d.tree.result.FieldNode(f)
-	base := schema.Field{Name: f.GetName(), Doc: l.about(d, f), Span: d.tree.line(node)}
+	base := schema.Field{Name: f.GetName(), Doc: l.about(d, f), Span: d.tree.place(node)}
 	number := uint32(f.GetNumber()) << 3
 	typeText, kind := typeName(f), f.GetType()
 	list := func(name string, tag uint32, elem *schema.Struct, once bool) *schema.Field {

@@ -141,14 +141,14 @@ func (x filler) value(f protoreflect.FieldDescriptor, fresh func() protoreflect.
 	case protoreflect.StringKind:
 		return protoreflect.ValueOfString([]string{"", "a", "naïve", "\x00\"\n", "家"}[n%5])
 	case protoreflect.BytesKind:
-		return protoreflect.ValueOfBytes(binary(n))
+		return protoreflect.ValueOfBytes(marshalled(n))
 	}
 	v := fresh()
 	x.fill(v.Message(), depth+1)
 	return v
 }
 
-func binary(n uint64) []byte {
+func marshalled(n uint64) []byte {
 	b := []byte{}
 	for ; n > 0; n >>= 8 {
 		b = append(b, byte(n))

@@ -173,7 +173,7 @@ func (p *work) beginning(m *templates.Message) {
 // unknown describes the message of the input that was decoded last and has no definition.
 func (p *work) unknown() edit.Message {
 	j := p.job
-	of := edit.Message{Dir: j.Messages[p.form.show].Dir, Group: j.Request.Group}
+	of := edit.Message{Dir: j.Messages[p.form.show].Dir, Group: j.Request.Group, Data: j.Messages[p.form.show].Data}
 	if c := p.form.chosen; c != nil && c.told != nil && c.told.Offer != nil { // its bytes may not have the code
 		of.Code, of.HasCode = c.told.Offer.Code, true
 		return of
