@@ -223,6 +223,7 @@ var Dialects = []Dialect{
 		Edits:    &protobuf.Edits,
 		Guess:    true,
 		Codes:    &plainCodes,
+		Bundle:   &BundleFile{Is: protobuf.IsSet, Read: protobuf.ReadSet},
 		Language: protobuf.Language(),
 		New:      "messages",
 		Begin:    protobufBegin,

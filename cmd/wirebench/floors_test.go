@@ -53,7 +53,7 @@ defs/protodef < defs/build defs/edit defs/text
 defs/mavlink  < defs/build defs/edit defs/text
 defs/cstruct  < defs/build defs/text defs/edit
 defs/kaitai   < defs/build defs/edit defs/text
-defs/protobuf < defs/build defs/text
+defs/protobuf < defs/build defs/edit defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 defs/emit/runtime

@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strconv"
 	"testing"
 
@@ -65,6 +67,14 @@ message Ed {
 func peerFiles() (files []*source.File) {
 	for _, name := range []string{"two.proto", "three.proto", "edition.proto"} {
 		files = append(files, source.New(name, peers[name]))
+	}
+	return files
+}
+
+// sources returns texts as files, by name.
+func sources(texts map[string]string) (files []*source.File) {
+	for _, name := range slices.Sorted(maps.Keys(texts)) {
+		files = append(files, source.New(name, texts[name]))
 	}
 	return files
 }
