@@ -114,6 +114,13 @@ func (c *compiler) part(p *wire.Part) (at int) {
 		for i := range p.Lists {
 			c.part(&p.Lists[i])
 		}
+	case wire.Tagged:
+		o.Code = OpTagged
+		at = c.addOp(o)
+		for i := range p.Lists {
+			c.part(&p.Lists[i])
+		}
+		c.tags(at, p)
 	case wire.Choice:
 		o.Code = OpVariant
 		at = c.addOp(o)
@@ -218,7 +225,7 @@ func (c *compiler) list(p *wire.Part, o Op) {
 	l, body := &c.p.Ops[i], c.p.Ops[i+1:]
 	l.Body = number
 	switch {
-	case l.Size == schema.Until || l.Size == schema.While || l.Size == schema.Ending: // each element has a node
+	case l.Size >= schema.Until: // each element has a node
 	case len(body) == 0:
 		l.Plain, l.Block = true, uint16(len(c.p.Blocks))
 		c.p.Blocks = append(c.p.Blocks, Block{})
@@ -250,7 +257,7 @@ func (c *compiler) block(p *wire.Part) Block {
 }
 
 func itemOf(x *wire.Item) Item {
-	it := Item{Off: uint32(x.Off), Bits: uint32(x.Bits), Role: roles[x.Kind], Order: x.Order, Field: index(x.Field), Type: x.Type, Var: x.Var, Bytes: x.Bytes}
+	it := Item{Off: uint32(x.Off), Bits: uint32(x.Bits), Role: roles[x.Kind], Order: x.Order, Field: index(x.Field), Type: x.Type, Var: x.Var, Bytes: x.Bytes, Tag: x.Tag}
 	it.Num, _ = x.Type.(*schema.Number)
 	it.Form = formOf(x)
 	return it
@@ -261,6 +268,7 @@ var roles = [...]Role{
 	schema.Value: RoleValue, schema.Count: RoleCount, schema.Offset: RoleOffset, schema.Here: RoleHere, schema.Next: RoleNext,
 	schema.Length: RoleLength, schema.Code: RoleCode, schema.Const: RoleConst, schema.Pad: RolePad,
 	schema.Counter: RoleCounter, schema.Check: RoleCheck, schema.Bytes: RoleBytes, schema.Present: RolePresent, schema.More: RoleMore,
+	schema.Tag: RoleTag,
 }
 
 func formOf(x *wire.Item) Form {

@@ -275,6 +275,12 @@ func (d *decoder) body(pc, end uint16) bool {
 		case OpWeave:
 			pc++ // decoding follows the chains
 			continue
+		case OpTagged:
+			if !d.tagged(o, pc) {
+				return false
+			}
+			pc = o.End
+			continue
 		case OpVariant:
 			if !d.variant(pc) {
 				return false

@@ -35,6 +35,9 @@ func (d *decoder) varint(o *Op, pc uint16) bool {
 	if it.Role == RoleCode {
 		d.r.Code = uint32(raw)
 	}
+	if it.Role == RoleTag && raw != uint64(it.Tag) {
+		d.wrongTag(i, raw, it.Tag)
+	}
 	if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && it.Role == RoleValue && !it.Num.Legal(raw) {
 		d.illegal(Problem{Code: ValueOutOfRange, Range: d.r.Nodes[i].Range(), Spot: spot(i, it.Field, -1), Got: raw})
 	}

@@ -108,7 +108,7 @@ func TestLeftOverInEveryDialect(t *testing.T) {
 				t.Errorf("%s %s: no row %q\n%s", d.Name, m.Name, row, text)
 			}
 		}
-		if told == 0 {
+		if told == 0 && d.Name != "protobuf" { // its messages go on to the end
 			t.Errorf("%s: no message can have bytes after it", d.Name)
 		}
 	}

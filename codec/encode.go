@@ -54,7 +54,7 @@ func (p *Program) encode(dst, src *Record, closely bool, over *overlay) error {
 	}
 	e.offsetAt, dst.saved, dst.placed = e.offsetAt[:p.regs], dst.saved[:0], dst.placed[:0]
 	dst.voids, dst.owned, dst.clashes = dst.voids[:0], dst.owned[:0], dst.clashes[:0]
-	e.ended = -1
+	e.ended, e.last = -1, len(src.Nodes)
 	last := uint16(len(p.Ops))
 	if p.tail > 0 {
 		last--
@@ -127,6 +127,7 @@ type encoder struct {
 	src, dst *Record
 	out      []byte
 	next     int      // next source node
+	last     int      // the first source node after the innermost group around
 	offsetAt []uint32 // by register: position of its number in out, in bits
 	ended    int      // len(out) at the first part that must end the message, -1 before
 	endedBy  uint16   // op of that part
@@ -206,6 +207,11 @@ func (e *encoder) body(pc, end uint16) {
 		o := &e.p.Ops[pc]
 		if o.Code == OpWeave {
 			e.weave(o, pc)
+			pc = o.End
+			continue
+		}
+		if o.Code == OpTagged {
+			e.tagged(o, pc)
 			pc = o.End
 			continue
 		}

@@ -105,13 +105,14 @@ func (e *encoder) group(o *Op, pc uint16) {
 	if o.size != noIndex || o.packing != schema.Unpacked {
 		e.inside++
 	}
-	from, base, source, placed := uint32(len(e.out)), e.base, e.next-1, len(e.dst.placed)
+	from, base, source, placed, last := uint32(len(e.out)), e.base, e.next-1, len(e.dst.placed), e.last
+	e.last = int(e.src.Nodes[source].After)
 	g := e.node(Node{Off: from * 8, Op: pc, Kind: NodeGroup})
 	if o.packing != schema.Unpacked {
 		e.base = from
 	}
 	e.body(body+1, e.p.Ops[body].End)
-	e.base = base
+	e.base, e.last = base, last
 	if o.packing != schema.Unpacked && e.err == nil {
 		if len(e.dst.placed) > placed {
 			e.fail("%s is compressed, and has contents at another position", e.name(pc))

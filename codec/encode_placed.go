@@ -83,6 +83,7 @@ func (e *encoder) contents(x *placed) {
 		e.inside++
 		defer func() { e.inside-- }()
 	}
+	e.last = int(e.src.Nodes[x.src-1].After)
 	from, base := uint32(len(e.out)), e.base
 	if o.packing != schema.Unpacked {
 		e.base = from

@@ -254,7 +254,7 @@ func stretch(to []byte, raw uint64, it *Item) (ok bool) {
 	}
 	var b [10]byte
 	short := AppendVarint(b[:0], raw, it.Var, it.Bits)
-	if len(short) > len(to) || len(short) < len(to) && (it.Var != schema.LEB128 && it.Var != schema.ZigZag) {
+	if len(short) > len(to) || len(short) < len(to) && it.Var != schema.LEB128 && it.Var != schema.ZigZag && it.Var < schema.Wide {
 		return false
 	}
 	n := copy(to, short)

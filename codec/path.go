@@ -14,7 +14,7 @@ func (p *Program) AppendFieldPath(dst []byte, field uint16) []byte {
 	f := &p.Fields[field]
 	if f.Parent >= 0 {
 		dst = p.AppendFieldPath(dst, uint16(f.Parent))
-		if f.InList {
+		if f.InList && !p.once(f.Parent) {
 			dst = append(dst, "[]"...)
 		}
 		if f.Name != "" && len(dst) > 0 && f.Name[0] != '[' {
@@ -81,9 +81,14 @@ func (p *Program) AppendBelow(dst []byte, base int, field uint16, indexes []int3
 	for n--; n >= 0; n-- {
 		f := &p.Fields[chain[n]]
 		if f.InList {
-			if used >= len(indexes) {
-				dst = append(dst, "[]"...)
-			} else {
+			switch once := p.once(f.Parent); {
+			case used >= len(indexes):
+				if !once {
+					dst = append(dst, "[]"...)
+				}
+			case once && indexes[used] == 0:
+				used++
+			default:
 				dst = append(dst, '[')
 				dst = strconv.AppendInt(dst, int64(indexes[used]), 10)
 				dst = append(dst, ']')
@@ -99,7 +104,7 @@ func (p *Program) AppendBelow(dst []byte, base int, field uint16, indexes []int3
 			begun = true
 		}
 	}
-	if used < len(indexes) { // an element itself
+	if used < len(indexes) && !(indexes[used] == 0 && field != noIndex && p.once(int(field))) { // an element itself
 		dst = append(dst, '[')
 		dst = strconv.AppendInt(dst, int64(indexes[used]), 10)
 		dst = append(dst, ']')

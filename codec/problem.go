@@ -65,6 +65,7 @@ const (
 	CountNegative                // a count or a size is negative
 	NotUnpacked                  // contents cannot be decompressed
 	TooLargeUnpacked             // decompressed contents exceed the limit
+	BadTag                       // a tag without a number or of an unknown wire type, or one that ends what did not begin
 	lastIllegal                  //
 	Truncated                    // the data ends before the message
 	lastFatal                    //
@@ -84,14 +85,15 @@ const (
 	EmptyOutside                 // contents are empty, and their offset points outside the frame
 	NotShortest                  // a number of variable size has more bytes than it needs
 	ZerosLeftOut                 // bytes at the end are not in the message, and count as 0
+	SentAgain                    // a field that occurs at most once is sent several times
 )
 
 var problemNames = [...]string{
 	"", "length-too-small", "past-frame", "offset-out-of-range", "offset-into-header", "contents-out-of-range", "not-terminated",
 	"chain-too-short", "chain-cycle", "count-too-small", "count-too-large", "value-out-of-range", "wrong-constant",
-	"unresolved-constant", "too-complex", "too-large", "number-too-long", "count-negative", "not-decompressed", "too-large-decompressed", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
+	"unresolved-constant", "too-complex", "too-large", "number-too-long", "count-negative", "not-decompressed", "too-large-decompressed", "bad-tag", "", "truncated", "", "bool-above-one", "wrong-here", "chain-continues",
 	"null-offset", "wrong-code", "wrong-checksum", "bytes-left-over", "unexplained-bytes", "nan-payload", "bytes-after-end",
-	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range", "number-not-shortest", "zeros-left-out",
+	"no-alternative", "definition-has-errors", "shared-bytes", "unused-offset-out-of-range", "number-not-shortest", "zeros-left-out", "sent-again",
 }
 
 func (c ProblemCode) String() string { return problemNames[c] }
@@ -143,6 +145,13 @@ func (p Problem) Message(r *Record) string {
 		return fmt.Sprintf("%q has %d units, at most %d are allowed", name, p.Got, p.Want)
 	case ValueOutOfRange:
 		return fmt.Sprintf("%q is outside its legal range", name)
+	case BadTag:
+		if p.Want != 0 {
+			return fmt.Sprintf("the tag %d does not end the group, which %d does", p.Got, p.Want)
+		}
+		return fmt.Sprintf("%d is no tag: its field is %d, its wire type %d", p.Got, p.Got>>3, p.Got&7)
+	case SentAgain:
+		return fmt.Sprintf("%q is sent %d times; programs take the last one, or join messages", name, p.Got)
 	case WrongConstant:
 		return "these bytes are not the constant that the definition states"
 	case UnresolvedLimit:

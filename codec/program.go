@@ -58,6 +58,7 @@ type Program struct {
 	selects  []bool              // by register: alternatives or expressions depend on it
 	calls    map[uint16][]uint16 // by OpGroup that is called: the registers that its body sets
 	jumps    []jumpTable
+	tags     []tagTable
 	memo     atomic.Value
 }
 
@@ -105,6 +106,7 @@ const (
 	OpLet     // computes a register
 	OpShown   // computes a number, which is shown; its item is the only one of its block
 	OpAlign   // padding up to a multiple of Unit bytes
+	OpTagged  // followed by its lists, which are ops of the same body
 )
 
 // Op is one item of variable size, or a run of items of fixed size.
@@ -144,7 +146,7 @@ type Op struct {
 	stop     uint16
 	size     uint16 // OpGroup: register of its size in bytes, or noIndex
 	Present  uint16 // OpVariant: register of its selector, or noIndex
-	jump     uint16 // OpVariant: index into the jump tables, or noIndex
+	jump     uint16 // OpVariant: index into the jump tables, or noIndex; OpTagged: into the tag tables
 	Group    uint16 // OpCall: the OpGroup
 	NullSize bool   // OpGroup: a size of nullSize means null
 	nullSize uint64
@@ -162,6 +164,7 @@ type Op struct {
 	window   bool // OpGroup: its size is computed
 	lax      bool // terminated text and bytes: see schema.Extent
 	keep     bool
+	once     bool // OpList among tagged ones: see schema.List
 	with     bool
 }
 
@@ -207,6 +210,7 @@ type Item struct {
 	Num   *schema.Number
 	Var   schema.Varint // of an OpVar; Bits is then the width of the value
 	Bytes []byte        // Const
+	Tag   uint32        // RoleTag
 }
 
 // Computed reports whether the item is a number that is computed, and has no bits in the message.

@@ -22,6 +22,9 @@ type Record struct {
 	saved   []uint64 // registers around calls
 	fixups  []uint32
 	threads []thread
+
+	occurrences []occurrence // of elements in progress
+
 	placed  []placed
 	moved   []uint32  // by node before its move: its index after it
 	spare   []Node    // memory of Nodes before a move
@@ -108,10 +111,11 @@ const (
 	RoleMore    // whether another element follows
 	RoleEnd     // byte that ends a list
 	RolePacked  // compressed bytes of a group
+	RoleTag     // tag of an element
 )
 
 func (r Role) String() string {
-	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check", "bytes", "present", "more", "end", "packed"}[r]
+	return [...]string{"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "gap", "counter", "check", "bytes", "present", "more", "end", "packed", "tag"}[r]
 }
 
 // Status is the result of decoding.

@@ -12,7 +12,7 @@ func ReadVarint(b []byte, v schema.Varint, bits uint32) (raw uint64, n int) {
 	for n < most {
 		c := b[n]
 		n++
-		if n == 10 && (v == schema.VLQ && raw>>57 != 0 || (v == schema.LEB128 || v == schema.ZigZag) && c&0x7f > 1) || n == 19 && v == schema.Long && c&0x7f > 3 {
+		if n == 10 && (v == schema.VLQ && raw>>57 != 0 || (v == schema.LEB128 || v == schema.ZigZag || v >= schema.Wide) && c&0x7f > 1) || n == 19 && v == schema.Long && c&0x7f > 3 {
 			return 0, -1 // bits would be cut
 		}
 		if v == schema.VLQ {
@@ -60,6 +60,8 @@ func AppendVarint(dst []byte, raw uint64, v schema.Varint, bits uint32) []byte {
 			}
 			dst = append(dst, c|0x80)
 		}
+	case schema.WideSigned:
+		raw = uint64(schema.SignExtend(raw, int(bits)))
 	case schema.VLQ:
 		shift := uint(0)
 		for raw>>shift>>7 != 0 {

@@ -86,6 +86,8 @@ func (r *Record) AppendOddValues(dst []Problem) []Problem {
 			dst = append(dst, Problem{Code: NullOffset, Range: n.Range(), Spot: spot(i, o.Field, -1)})
 		case n.Kind == NodeVariant && n.Raw == math.MaxUint64:
 			dst = append(dst, Problem{Code: SkippedByChoice, Range: n.Range(), Spot: spot(i, o.Field, -1)})
+		case n.Kind == NodeList && o.once && n.Raw > 1:
+			dst = append(dst, Problem{Code: SentAgain, Range: n.Range(), Spot: spot(i, o.Field, -1), Got: n.Raw})
 		case n.Kind == NodeList && o.Linked && n.Bad == NoProblem && n.Raw > 0:
 			dst = r.oddChain(dst, i, o)
 		}

@@ -12,6 +12,7 @@ import (
 	"wirebench/defs/kaitai"
 	"wirebench/defs/mavlink"
 	"wirebench/defs/muta"
+	"wirebench/defs/protobuf"
 	"wirebench/defs/protodef"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -211,6 +212,23 @@ var Dialects = []Dialect{
 		Begin:    kaitaiBegin,
 		Example:  source.New("chat.ksy", kaitaiExample),
 	},
+	{
+		Name:     "protobuf",
+		Title:    "Protocol Buffers",
+		IsLine:   protobuf.IsLine,
+		IsText:   protobuf.IsText,
+		Ext:      ".proto",
+		Rules:    &protobuf.Rules,
+		Format:   protobuf.Format,
+		Edits:    &protobuf.Edits,
+		Guess:    true,
+		Codes:    &plainCodes,
+		Bundle:   &BundleFile{Is: protobuf.IsSet, Read: protobuf.ReadSet},
+		Language: protobuf.Language(),
+		New:      "messages",
+		Begin:    protobufBegin,
+		Example:  source.New("chat.proto", protobufExample),
+	},
 }
 
 // plainCodes are the code maps of languages whose definitions need not have codes.
@@ -379,6 +397,31 @@ const mavlinkExample = `<?xml version="1.0"?>
     </message>
   </messages>
 </mavlink>
+`
+
+const protobufBegin = `// description of $NAME
+syntax = "proto3";
+
+message FirstMessage {
+  uint32 level = 1;
+  string name = 2;
+}
+`
+
+const protobufExample = `syntax = "proto3";
+
+// a line of a chat between clients
+message Chat {
+  Channel channel = 1;
+  string text = 2;
+  repeated uint32 seen_by = 3;
+  double heard = 4; // how far away, in meters
+
+  enum Channel {
+    WORLD = 0;
+    GROUP = 1;
+  }
+}
 `
 
 const kaitaiBegin = `meta:

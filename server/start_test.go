@@ -25,6 +25,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 		"mavlink":  `{"sails": {"_value": 3}, "heading": 9000, "wind": [1, -2.5], "name": "ann"}`,
 		"c":        `{"account": 9, "count": 1, "characters": [{"name": "ann", "race": 2, "level": 3, "dead": 1, "position": [1, 2, 3]}]}`,
 		"kaitai":   `{"channel": "group", "group": 3, "len_text": 2, "text": "hi", "num_seen": 1, "seen_by": [7]}`,
+		"protobuf": `{"channel": "GROUP", "text": "hi", "seen_by": [7], "heard": 1.5}`,
 	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {

@@ -399,6 +399,7 @@ type Input struct {
 	Dir     string // of all messages, "" = as they say themselves
 	Forms   []FormGroup
 	ByCode  bool // decode by the code of each message
+	Guess   bool // without one, fields are guessed from the bytes
 	Verdict string
 	Why     string   // reason of the verdict
 	Notes   []string // oddities in the text

@@ -105,7 +105,7 @@ func newDecoder(cmd *cobra.Command, m *messageFlags, fields bool) (*decoder, err
 		return nil, err
 	}
 	d := &decoder{cmd: cmd, snap: snap, json: m.json, out: bufio.NewWriterSize(cmd.OutOrStdout(), 1<<16), hinted: map[string]bool{}}
-	d.req.Fields = fields
+	d.req.Fields, d.req.Guess = fields, true
 	if d.req.Dir, err = m.direction(); err != nil {
 		return nil, err
 	}
@@ -240,7 +240,7 @@ func (d *decoder) hint(data []byte) {
 func unknownTranscript(rec *codec.Record, res view.Result) string {
 	text := view.Transcript(rec)
 	lines := strings.SplitAfter(text, "\n")
-	kept := []string{strings.TrimSuffix(lines[0], "ok\n") + "unknown\n"}
+	kept := []string{strings.TrimSuffix(lines[0], rec.Status().String()+"\n") + "unknown\n"}
 	for _, l := range lines[1:] {
 		if !strings.Contains(l, "["+codec.Unexplained.String()+"]") && !strings.Contains(l, "["+codec.LeftOver.String()+"]") {
 			kept = append(kept, l)
@@ -250,6 +250,9 @@ func unknownTranscript(rec *codec.Record, res view.Result) string {
 		if p.Code == "unknown-message" {
 			kept = append(kept, p.Severity+": "+p.Message+" ["+p.Code+"]\n")
 		}
+	}
+	if res.Guess != "" {
+		kept = append(kept, "\n"+res.Guess)
 	}
 	return strings.Join(kept, "")
 }

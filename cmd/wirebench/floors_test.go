@@ -53,13 +53,14 @@ defs/protodef < defs/build defs/edit defs/text
 defs/mavlink  < defs/build defs/edit defs/text
 defs/cstruct  < defs/build defs/text defs/edit
 defs/kaitai   < defs/build defs/edit defs/text
+defs/protobuf < defs/build defs/edit defs/text
 defs/subspace < defs/build defs/text defs/edit
 defs/emit     < defs/wire
 defs/emit/runtime
 defs/envelope < defs/schema defs/text
 codec         < defs/wire codec/pack
 
-defs            < defs/tera defs/muta defs/subspace defs/protodef defs/mavlink defs/cstruct defs/kaitai defs/emit defs/library
+defs            < defs/tera defs/muta defs/subspace defs/protodef defs/mavlink defs/cstruct defs/kaitai defs/protobuf defs/emit defs/library
 codec/transport < defs/schema
 
 codec/tls < codec/transport

@@ -65,8 +65,8 @@ func TestManualBlocks(t *testing.T) {
 	for _, b := range manualBlocks(t) {
 		counts[b.kind]++
 		switch b.kind {
-		case "tera", "muta", "subspace", "envelope", "json", "xml", "c", "ksy":
-			name := map[string]string{"tera": "C_EXAMPLE.1.def", "muta": "example.def", "subspace": "example.def", "envelope": "protocol.envelope", "json": "example.json", "xml": "example.xml", "c": "example.h", "ksy": "chat.ksy"}[b.kind]
+		case "tera", "muta", "subspace", "envelope", "json", "xml", "c", "ksy", "proto":
+			name := map[string]string{"tera": "C_EXAMPLE.1.def", "muta": "example.def", "subspace": "example.def", "envelope": "protocol.envelope", "json": "example.json", "xml": "example.xml", "c": "example.h", "ksy": "chat.ksy", "proto": "chat.proto"}[b.kind]
 			args := []string{"check", write(t, map[string]string{name: b.text}) + "/" + name}
 			if out, said, status := cli(t, "", args...); status != 0 || strings.Contains(out+said, "error") || strings.Contains(out+said, "warning") {
 				t.Errorf("%s: %d %s%s", b, status, out, said)
@@ -84,7 +84,7 @@ func TestManualBlocks(t *testing.T) {
 				t.Errorf("%s: %d %s%s", b, status, out, said)
 			}
 		case "console": // TestTranscripts, TestManualHeaders
-			if b.page != "README.md" && b.page != "cli.md" && b.page != "headers.md" {
+			if b.page != "README.md" && b.page != "cli.md" && b.page != "protos.md" && b.page != "headers.md" {
 				t.Errorf("%s: TestTranscripts does not read this page", b)
 			}
 		case "sh":

@@ -28,6 +28,8 @@ var recovers = map[string]string{
 	"defs/kaitai/expr.go parse":         "mistakes deep in an expression; other panics go on",
 	"defs/kaitai/lower.go caught":       "what a field of a format cannot be; other panics go on",
 	"defs/kaitai/node.go read":          "the package for YAML panics for some texts",
+	"defs/protobuf/parse.go read":       "the package for the language panics for some texts",
+	"defs/protobuf/sets.go ReadSet":     "the packages for the language expect what a compiler wrote",
 	"server/supervise/supervise.go Do":  "the mechanism",
 }
 

@@ -12,7 +12,7 @@ var update = flag.Bool("update", false, "rewrite transcripts and frozen outputs,
 // TestTranscripts runs the command lines of the console blocks in the README and the manual and compares their output. It supports echo, and
 // tail -1 after a pipe; standard error is appended to standard output.
 func TestTranscripts(t *testing.T) {
-	for name, least := range map[string]int{"README.md": 1, "web/docs/cli.md": 4} {
+	for name, least := range map[string]int{"README.md": 1, "web/docs/cli.md": 4, "web/docs/protos.md": 1} {
 		t.Run(name, func(t *testing.T) { transcripts(t, "../../"+name, least) })
 	}
 }

@@ -703,6 +703,9 @@ func intoArray(p *codec.Program, h hit, b *bracket) (out []hit) {
 
 // intoList selects one element of a list, or all.
 func intoList(p *codec.Program, h hit, b *bracket) (hit, bool) {
+	if in, ok := onlyArray(p, h.field); ok && !h.fixed { // which is shown as the list
+		h.field, h.index = in, append(h.index[:len(h.index):len(h.index)], -1)
+	}
 	if h.fixed { // of a nested list
 		e, ok := element(p, h.field)
 		if !ok || !isList(p, e) {
@@ -720,4 +723,21 @@ func intoList(p *codec.Program, h hit, b *bracket) (hit, bool) {
 	h.index = append(h.index[:len(h.index):len(h.index)], i)
 	h.fixed = true
 	return h, true
+}
+
+// onlyArray returns the list in the only element of a list that stands for it.
+func onlyArray(p *codec.Program, field int) (inner int, ok bool) {
+	l, ok := p.Fields[field].Schema.Type.(*schema.List)
+	if !ok || !l.Once {
+		return 0, false
+	}
+	for inner = field + 1; inner < p.Fields[field].End; inner++ {
+		if isList(p, inner) {
+			return inner, true
+		}
+		if g, ok := p.Fields[inner].Schema.Type.(*schema.Group); !ok || !g.Bare {
+			break
+		}
+	}
+	return 0, false
 }

@@ -167,11 +167,15 @@ func (r *Redactor) varint(data []byte, raw uint64, it *codec.Item) {
 				same = append(same, v.Value)
 			}
 		}
-		if len(same) > 0 {
+		if len(same) > 1 || len(same) > 0 && n < leastValue {
 			h := binary.LittleEndian.Uint64(r.hash('n', raw))
 			codec.AppendVarint(data[:0], same[h%uint64(len(same))], it.Var, it.Bits)
 			return
 		}
+	}
+	if it.Var == schema.WideSigned && n == it.Var.MaxBytes(64) { // a negative one
+		codec.AppendVarint(data[:0], binary.LittleEndian.Uint64(r.hash('v', raw))|1<<(it.Bits-1), it.Var, it.Bits)
+		return
 	}
 	for try := range uint64(64) {
 		sum := r.hash('v', raw, byte(try))

@@ -133,6 +133,8 @@ type plan struct {
 	frontLike   source.Span // lines whose name and comment the remaining parts get
 	backLike    source.Span
 	skip        uint32 // bits before the new fields that get fields of unknown meaning
+
+	element *element // the place is an element with a tag
 }
 
 // around returns the new fields, with those for the remaining parts of replaced fields and for skipped bits.
@@ -174,6 +176,12 @@ func (p *plan) around(e *Editor, fields []edit.Field) (out []edit.Field) {
 func (e *Editor) plans(at codec.Range) ([]plan, error) {
 	if !e.contains(at) {
 		return nil, errors.New("these bytes are not in the message")
+	}
+	if x, ok := e.elementAt(at); ok {
+		if !x.is(at) {
+			return nil, fmt.Errorf("bytes %d to %d are one field, with its tag: select them all, or what follows the tag", x.at.Off/8, x.at.End()/8-1)
+		}
+		return e.elementPlan(&x), nil
 	}
 	var over []slot
 	for _, s := range e.slots {

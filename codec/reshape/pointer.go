@@ -12,7 +12,7 @@ import (
 
 // pointerAt returns the pointer that a range has bytes of; a range in the contents of a string or of bytes has their pointer.
 func (e *Editor) pointerAt(at codec.Range) (s *slot, ok bool) {
-	if !e.contains(at) {
+	if _, tagged := e.elementAt(at); tagged || !e.contains(at) {
 		return nil, false
 	}
 	field := uint16(codec.NoField)
@@ -128,7 +128,7 @@ func (e *Editor) loosened(s *slot) (*Editor, error) {
 	if !ok {
 		return nil, e.refusal(s)
 	}
-	_, now, err := e.compiled(text)
+	_, now, err := e.compiled(text, false)
 	if err != nil {
 		return nil, err
 	}

@@ -213,13 +213,11 @@ func TestCorporaChoicesHold(t *testing.T) {
 				continue
 			}
 			for _, c := range choices {
-				at := at
 				if _, pointer := e.pointerAt(at); pointer { // the field with the pointer gets another type
-					var off, size uint32
-					fmt.Sscanf(c.At, "%d:%d", &off, &size)
-					at = codec.Range{Off: off, Len: size}
 					retyped++
 				}
+				var at codec.Range
+				fmt.Sscanf(c.At, "%d:%d", &at.Off, &at.Len)
 				done, err := e.Define(at, c.Type, "")
 				if err != nil {
 					t.Errorf("%s %v: %s was offered: %v", s.file, at, c.Type, err)

@@ -100,7 +100,7 @@ type Choice struct {
 	Type  string `json:"type"`
 	Group string `json:"group"` // heading in a menu
 	Value string `json:"value"` // of the field, as JSON, shortened
-	At    string `json:"at"`    // OFFSET:LENGTH of the field in bits: the chosen range, or that of its pointer
+	At    string `json:"at"`    // OFFSET:LENGTH of the field in bits: the chosen range, or that of its pointer, or with its tag
 }
 
 // Choices returns the types that a range of the message may have. The error is the reason why there are none.
@@ -139,7 +139,11 @@ func (e *Editor) choices(plans []plan, at codec.Range, judge func(t edit.Type, d
 			left = done.left
 		}
 		plans[0], plans[best] = plans[best], plans[0] // other types most likely go there, too
-		out = append(out, Choice{Type: t.Name(), Group: t.Group, Value: done.value, At: fmt.Sprintf("%d:%d", at.Off, at.Len)})
+		of := at
+		if x := plans[0].element; x != nil {
+			of = x.at
+		}
+		out = append(out, Choice{Type: t.Name(), Group: t.Group, Value: done.value, At: fmt.Sprintf("%d:%d", of.Off, of.Len)})
 	}
 	return out
 }
@@ -175,6 +179,9 @@ const maxPointers = 4
 
 // IsField reports whether a range is exactly one field, or has the pointer of one.
 func (e *Editor) IsField(at codec.Range) bool {
+	if x, ok := e.elementAt(at); ok {
+		return !x.line.IsZero()
+	}
 	if _, ok := e.pointerAt(at); ok {
 		return true
 	}
@@ -205,7 +212,7 @@ func (e *Editor) Define(at codec.Range, typ, name string) (Result, error) {
 		return done.Result, err
 	}
 	now := e.compile(done.Text)
-	again, err := New(e.dialect, now, now.Messages[e.index], e.data, e.session, e.compile)
+	again, err := New(e.dialect, now, now.Messages[e.indexIn(&now)], e.data, e.session, e.compile)
 	if err != nil {
 		return Result{}, err
 	}
@@ -216,6 +223,9 @@ func (e *Editor) Define(at codec.Range, typ, name string) (Result, error) {
 func (e *Editor) Split(at codec.Range, into int) (Result, error) {
 	if into < 2 || into > maxSplit || at.Len%uint32(into) != 0 || at.Len/uint32(into)%8 != 0 {
 		return Result{}, fmt.Errorf("%s cannot be split into %d fields", bytesText(at.Len), into)
+	}
+	if _, tagged := e.elementAt(at); tagged {
+		return Result{}, errors.New("a field with a tag cannot be split")
 	}
 	plans, err := e.plans(at)
 	if err != nil {
@@ -276,7 +286,7 @@ func (e *Editor) Remove(path string) (Result, error) {
 
 // accept compiles a text, and compares the leaves of the message if they must stay.
 func (e *Editor) accept(text string, line int, stays func(a, b *leafKey) bool) (Result, error) {
-	text, now, err := e.compiled(text)
+	text, now, err := e.compiled(text, false)
 	if err != nil {
 		return Result{}, err
 	}
@@ -342,10 +352,14 @@ func (e *Editor) contains(at codec.Range) bool {
 
 // run describes a range of the message to a dialect.
 func (e *Editor) run(at codec.Range) edit.Run {
-	return edit.Run{
+	run := edit.Run{
 		Off: int(at.Off), Bits: int(at.Len), ToEnd: int(at.End()) == len(e.data)*8,
 		Zero: at.End()%8 == 0 && at.Len >= 8 && e.data[at.End()/8-1] == 0,
 	}
+	if x, ok := e.elementAt(at); ok {
+		run.Tagged = &x.Tagged
+	}
+	return run
 }
 
 // FreeName returns a name for a field of unknown meaning.
@@ -392,13 +406,16 @@ func (e *Editor) try(p plan, fields []edit.Field, at, all codec.Range, t edit.Ty
 	if !ok {
 		return accepted{}, fmt.Errorf("%s cannot be written here", t.Name())
 	}
+	if p.element != nil {
+		return e.judgeElement(text, p.element, t)
+	}
 	return e.judge(text, at, all, t, nil)
 }
 
 // judge accepts a text that has a field at a range, and leaves the bytes of all other fields where they were: those of all new fields are in
 // the range all. A field with a pointer that gets another type may have other contents.
 func (e *Editor) judge(text string, at, all codec.Range, t edit.Type, old *slot) (accepted, error) {
-	text, now, err := e.compiled(text)
+	text, now, err := e.compiled(text, false)
 	if err != nil {
 		return accepted{}, err
 	}
@@ -437,6 +454,40 @@ func (e *Editor) judge(text string, at, all codec.Range, t edit.Type, old *slot)
 	return done, nil
 }
 
+// judgeElement accepts a text in which an element with a tag belongs to a field, and that leaves all other fields where they were.
+func (e *Editor) judgeElement(text string, x *element, t edit.Type) (accepted, error) {
+	text, now, err := e.compiled(text, true)
+	if err != nil {
+		return accepted{}, err
+	}
+	prog, err := codec.Compile(now.Messages[e.indexIn(&now)])
+	if err != nil {
+		return accepted{}, err
+	}
+	rec := e.decode(prog)
+	if rec.Status() != codec.OK && (e.rec.Status() == codec.OK || len(rec.Nodes) < len(e.rec.Nodes)) {
+		return accepted{}, fmt.Errorf("%s does not fit: %s", t.Name(), why(rec))
+	}
+	field, node, err := e.fieldOfElement(rec, x, t)
+	if err != nil {
+		return accepted{}, err
+	}
+	if err := e.keepsOthers(rec, x); err != nil {
+		return accepted{}, err
+	}
+	path := string(rec.AppendPath(nil, field, int32(node), -1))
+	return accepted{Result: Result{text, prog.Fields[field].Span.Pos().Line, path}, value: shortValue(rec, path), left: rec.Unexplained()}, nil
+}
+
+// indexIn returns the index of the edited message in a text, which may have new messages.
+func (e *Editor) indexIn(now *Compiled) int {
+	if len(now.Messages) == len(e.was.Messages) {
+		return e.index
+	}
+	name := e.was.Messages[e.index].Name
+	return max(slices.IndexFunc(now.Messages, func(m *schema.Message) bool { return m.Name == name }), 0)
+}
+
 // contentsOf returns the offset of the contents of a field, 0 if it has none.
 func contentsOf(rec *codec.Record, field uint16) (off uint32) {
 	for i := range rec.Nodes {
@@ -448,8 +499,8 @@ func contentsOf(rec *codec.Record, field uint16) (off uint32) {
 	return off
 }
 
-// compiled compiles a text, and refuses new errors. A text that was in canonical form is brought into it.
-func (e *Editor) compiled(text string) (string, Compiled, error) {
+// compiled compiles a text, and refuses new errors, and new messages unless more is set. A text that was in canonical form is brought into it.
+func (e *Editor) compiled(text string, more bool) (string, Compiled, error) {
 	if e.tidy {
 		if tidy, diags := e.dialect.Format(source.New(e.was.File.Name, text)); !diags.HasErrors() {
 			text = tidy
@@ -459,7 +510,7 @@ func (e *Editor) compiled(text string) (string, Compiled, error) {
 		return "", Compiled{}, errors.New("the definition is too large to try more types")
 	}
 	now := e.compile(text)
-	if len(now.Messages) != len(e.was.Messages) {
+	if new := len(now.Messages) - len(e.was.Messages); new < 0 || new > 0 && !more {
 		return "", now, errors.New("this would change the messages of the text")
 	}
 	known := map[string]int{}

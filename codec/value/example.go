@@ -254,8 +254,14 @@ func (x *exampler) list(t *schema.List) int {
 	if t.Size == schema.Ending {
 		return x.ending(t)
 	}
+	if t.Once {
+		return x.once(t)
+	}
 	x.out = append(x.out, '[')
 	n := x.count(t.Extent)
+	if t.Other {
+		n = 0 // tags must not be those of other lists
+	}
 	for i := range n {
 		if i > 0 {
 			x.out = append(x.out, ',')

@@ -89,9 +89,7 @@ func (r writer) object(dst []byte, pi uint16, first, after uint32) []byte {
 func (r writer) members(dst []byte, pi uint16, first, after uint32, comma bool) ([]byte, bool) {
 	p := &r.bodies[pi]
 	base := len(r.starts)
-	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
-		r.starts = append(r.starts, int32(n))
-	}
+	r.nodesOf(p, first, after)
 	if tail, ok := r.Program.Tail(); ok && pi == 0 {
 		r.moveTail(base, p.nodes, tail)
 	}
@@ -303,9 +301,7 @@ func (r writer) caseOf(variant uint16, k uint64) (*codec.Op, bool) {
 func (r writer) bareBody(dst []byte, pi uint16, first, after uint32) []byte {
 	p := &r.bodies[pi]
 	base := len(r.starts)
-	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
-		r.starts = append(r.starts, int32(n))
-	}
+	r.nodesOf(p, first, after)
 	switch nodes := r.starts[base:]; {
 	case len(p.steps) == 0:
 		dst = append(dst, "null"...)
@@ -322,9 +318,7 @@ func (r writer) bareBody(dst []byte, pi uint16, first, after uint32) []byte {
 func (r writer) hasBare(pi uint16, first, after uint32) bool {
 	p := &r.bodies[pi]
 	base := len(r.starts)
-	for n := first; n < after && len(r.starts) < base+p.nodes; n = r.Nodes[n].After {
-		r.starts = append(r.starts, int32(n))
-	}
+	r.nodesOf(p, first, after)
 	has := len(p.steps) > 0 && r.has(&p.steps[0], r.starts[base:])
 	r.starts = r.starts[:base]
 	return has
@@ -422,6 +416,9 @@ func (r writer) content(dst []byte, o *codec.Op, node uint32) []byte {
 		return append(dst, "null"...)
 	}
 	bare := o.Bare
+	if o.Once() && n.Raw == 1 {
+		return r.bareElement(dst, o, node+1, n.After)
+	}
 	dst = append(dst, '[')
 	if !o.Linked && o.Plain && n.After == node+1 {
 		b := &r.Program.Blocks[o.Block]

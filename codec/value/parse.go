@@ -434,7 +434,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			}
 		}
 		switch o.Code {
-		case codec.OpWeave: // its lists follow
+		case codec.OpWeave, codec.OpTagged: // its lists follow
 		case codec.OpLet:
 			v.let(o)
 		default:
@@ -496,7 +496,7 @@ func (v *valuer) tailFrom(pc, end, node uint16) (op, at uint16) {
 		return end, noIndex
 	}
 	for ; pc < tail; pc = v.p.Ops[pc].End {
-		if c := v.p.Ops[pc].Code; c != codec.OpWeave && c != codec.OpLet {
+		if c := v.p.Ops[pc].Code; c != codec.OpWeave && c != codec.OpTagged && c != codec.OpLet {
 			node++
 		}
 	}
@@ -773,6 +773,10 @@ func (v *valuer) appendBytes(field uint16, tok int32) int {
 }
 
 func (v *valuer) list(o *codec.Op, pc uint16, tok int32) {
+	if o.Size == schema.Scattered {
+		v.scattered(o, pc, tok)
+		return
+	}
 	if v.null(o, pc, tok) {
 		return
 	}

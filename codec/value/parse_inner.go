@@ -170,6 +170,8 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 	switch it.Role {
 	case codec.RolePresent:
 		raw = v.present(it.Field, pi, base, obj)
+	case codec.RoleTag:
+		raw = uint64(it.Tag)
 	case codec.RoleValue:
 		k := v.plans.slots[pc]
 		s, tok := &v.plans.bodies[pi].steps[k], v.slots[base+int(k)]
@@ -185,6 +187,7 @@ func (v *valuer) varint(o *codec.Op, pc, pi uint16, base int, obj int32) {
 		if it.Num != nil && (it.Num.Min != nil || it.Num.Max != nil) && !it.Num.Legal(raw) {
 			v.failAt(tok, it.Field, "", "out-of-range", "%s is outside the legal range %s", it.Num.Decimal(raw), rangeText(it.Num))
 		}
+		v.otherTag(pc, raw, tok)
 		if v.high > 0 {
 			v.long(o, pc, it, tok, raw)
 			return

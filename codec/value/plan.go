@@ -28,11 +28,12 @@ type slot struct {
 type plan struct {
 	steps []step
 	runs  []run
-	flat  bool   // all fields are plain numbers, in one run
-	tail  string // flat: the text after the run, which closes the object
-	nodes int    // number of node-making ops of the body
-	twice bool   // fields have the same name
-	anon  bool   // some fields are members of choices without a name
+	flat  bool     // all fields are plain numbers, in one run
+	tail  string   // flat: the text after the run, which closes the object
+	nodes int      // number of node-making ops of the body
+	twice bool     // fields have the same name
+	anon  bool     // some fields are members of choices without a name
+	ops   []uint16 // by node: its op, if lists of tagged elements have no node
 }
 
 // run is a sequence of steps whose values are in one block. The text between the values is constant.
@@ -148,6 +149,15 @@ func (c *planner) part(body uint16, p *wire.Part, pc, node uint16) (nodes uint16
 			nodes += c.part(body, &p.Lists[i], at, node+nodes)
 			at = c.p.Ops[at].End
 		}
+		return nodes
+	case wire.Tagged:
+		at, ops := pc+1, make([]uint16, node, int(node)+len(p.Lists)+1)
+		for i := range p.Lists {
+			ops = append(ops, at)
+			nodes += c.part(body, &p.Lists[i], at, node+nodes)
+			at = c.p.Ops[at].End
+		}
+		c.bodies[body].ops = append(ops, at)
 		return nodes
 	case wire.Let:
 		return 0

@@ -22,6 +22,7 @@ type Result struct {
 	Value    json.RawMessage `json:"value,omitempty"`
 	Problems []ProblemInfo   `json:"problems"`
 	Fields   []FieldValue    `json:"fields,omitempty"`
+	Guess    string          `json:"guess,omitempty" doc:"text of the definition that the bytes were guessed to have, with what speaks for each field; value and fields are by it"`
 }
 
 // ProblemInfo is a Problem for output.

@@ -19,6 +19,10 @@ type Rules struct {
 	// Begin returns the text of a definition of a message that has none yet.
 	Begin func(name string, of Message) string
 
+	// Guess returns the text of a definition of a message by its bytes; nil if these tell nothing of the fields. ok is false for bytes that
+	// are not a message of the language.
+	Guess func(name string, data []byte) (text string, ok bool)
+
 	// Types returns the types that a run of bits may have, most usual first.
 	Types func(f *source.File, at Run) []Type
 
@@ -55,6 +59,7 @@ type Message struct {
 	HasCode bool
 	Group   string // of its code, "" if it is unknown
 	Dir     schema.Dir
+	Data    []byte // its bytes, nil if they are not known
 }
 
 // Run is a run of bits in a message.
@@ -62,6 +67,16 @@ type Run struct {
 	Off, Bits int  // from the start of the message
 	ToEnd     bool // it ends at the end of the message
 	Zero      bool // its last byte is 0
+
+	Tagged *Tagged // it is in an element that has a tag; nil: it is not
+}
+
+// Tagged is an element that has a tag, of a message whose fields are in any order.
+type Tagged struct {
+	In       string // schema.Struct.Name of the message
+	Tag      uint32
+	Repeated bool   // the message has several of them
+	Data     []byte // without the tag
 }
 
 // Kind is the relation of a type to the bits of a field.
@@ -101,6 +116,7 @@ type Place struct {
 	Before   source.Span   // without Replaced: line of the field before, or of a group that ends before; zero: none
 	Pointer  bool          // the pointer of the field Before is there, not its contents
 	Skip     int           // bits between the end of the field before, or the start of the first replaced one, and the first new field
+	Tagged   *Tagged       // the element that becomes the only new field; without Replaced its tag has no field yet
 }
 
 // Lines is a text that is changed by lines, which count from 0.

@@ -22,7 +22,7 @@ import (
 	"strings"
 )
 
-//go:embed */*.def */*.xml */*.h */*.ksy */*.map */*.jsonl */*.pcapng */*.json */*.envelope
+//go:embed */*.def */*.xml */*.h */*.ksy */*.proto */*.map */*.jsonl */*.pcapng */*.json */*.envelope
 var files embed.FS
 
 // Dialect returns the files of a dialect, and whether there are any.

@@ -160,7 +160,9 @@ type Item struct {
 	Kind  ItemKind
 	Field *Field // the field whose value, count or offset this is; nil for Here, Next, Length, Code, Const, Pad, Counter, Check, More. It may
 	// be a field inside a Group of this struct, at any depth: such a group has no item
-	Weave []*Field // Weave only: the lists, in order
+	Weave []*Field // Weave and Tagged: the lists, in order
+	Tag   uint32   // Tag: its value
+	Ends  bool     // Tagged: a tag of wire type 4 ends the lists, and follows them
 	Bits  int      // width of a count, offset, length or other protocol number, of a constant or of padding
 	Order Order    // byte order of such a number
 	Bytes []byte   // Const only
@@ -191,6 +193,8 @@ const (
 	Present                 // selects the alternative of Field, a Choice: 0 is the first one
 	More                    // 1 if another element follows this one, see While
 	Align                   // padding up to a multiple of Bits bits from the start of the message
+	Tagged                  // contents of several lists whose elements begin with their tags, in any order up to the end: see List.Tag
+	Tag                     // the tag of an element of such a list, or the one that ends them
 )
 
 // Checksum computes a checksum over a whole frame, ignoring the bytes of the checksum itself. It must not retain the frame.
@@ -231,18 +235,23 @@ type Varint uint8
 
 // The encodings.
 const (
-	Sized   Varint = iota // none: as many bits as the value has
-	LEB128                // least significant group first; a signed number is its two's complement
-	SLEB128               // likewise, sign-extended from the last group
-	ZigZag                // LEB128 of the number with the sign in the lowest bit
-	VLQ                   // most significant group first
-	Long                  // LEB128 of an unsigned number of up to 128 bits, of which Bits, 64, are those that limits, names and registers have
+	Sized      Varint = iota // none: as many bits as the value has
+	LEB128                   // least significant group first; a signed number is its two's complement
+	SLEB128                  // likewise, sign-extended from the last group
+	ZigZag                   // LEB128 of the number with the sign in the lowest bit
+	VLQ                      // most significant group first
+	Long                     // LEB128 of an unsigned number of up to 128 bits, of which Bits, 64, are those that limits, names and registers have
+	Wide                     // LEB128 of a number of 64 bits, of which the low ones are the value
+	WideSigned               // likewise; the number is the value with its sign extended
 )
 
 // MaxBytes returns the number of bytes of the longest encoding of a value of so many bits.
 func (v Varint) MaxBytes(bits int) int {
-	if v == Long {
+	switch v {
+	case Long:
 		bits = 128
+	case Wide, WideSigned:
+		bits = 64
 	}
 	return (bits + 6) / 7
 }
@@ -319,6 +328,9 @@ type List struct {
 	Bare   bool   // Elem has a single unnamed field; an element is shown as its value
 	Linked bool   // each element has the offset of the next one; otherwise elements are contiguous
 	Keyed  string // "": no. The value may also be an object: its members are the elements, and their names the values of this field
+	Tag    uint32 // Scattered: the tag of each element
+	Other  bool   // Scattered: the elements have all tags that no other list has; the first field is the tag
+	Once   bool   // Scattered: there is at most one element, whose value stands for the list. If there are more, they are shown as a list
 	Extent
 }
 
@@ -398,6 +410,7 @@ const (
 	Until           // list: by a byte in the place of an element, which is part of the list
 	While           // list: each element has a More item. The list has at least one element
 	Ending          // list: by an expression over the fields of an element and earlier ones; the first element for which it is not 0 is the last
+	Scattered       // list: by their tags, among those of other lists in a Tagged item
 )
 
 // Limit is a bound as a number of the field's kind, or a constant without a value.

@@ -214,7 +214,7 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 	p.b.WriteString(it.Kind.String())
 	carried := []*Field{it.Field}
 	switch it.Kind {
-	case Weave:
+	case Weave, Tagged:
 		carried = it.Weave
 		for _, f := range it.Weave {
 			p.word(pathOf(paths, f))
@@ -224,6 +224,9 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 	default:
 		if it.Field != nil {
 			p.word(pathOf(paths, it.Field))
+		}
+		if it.Kind == Tag {
+			p.word(strconv.FormatUint(uint64(it.Tag), 10))
 		}
 		if it.Bits != 0 {
 			p.word(strconv.Itoa(it.Bits))
@@ -236,7 +239,7 @@ func (p *printer) item(it *Item, paths map[*Field]string, depth int) {
 		}
 	}
 	p.b.WriteByte('\n')
-	if it.Kind != Value && it.Kind != Weave {
+	if it.Kind != Value && it.Kind != Weave && it.Kind != Tagged {
 		return
 	}
 	for _, f := range carried {
@@ -315,7 +318,7 @@ func pathOf(paths map[*Field]string, f *Field) string {
 func (k ItemKind) String() string {
 	names := [...]string{
 		"value", "count", "offset", "here", "next", "length", "code", "const", "pad", "weave", "counter", "check",
-		"bytes", "present", "more", "align",
+		"bytes", "present", "more", "align", "tagged", "tag",
 	}
 	if int(k) < len(names) {
 		return names[k]

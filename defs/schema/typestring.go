@@ -28,7 +28,7 @@ func (p *printer) typeString(t Type) string {
 			p.scopes = append(p.scopes, paths)
 			defer func() { p.scopes = p.scopes[:len(p.scopes)-1] }()
 		}
-		return "list" + marks(mark{t.Linked, "linked"}, mark{t.Bare, "bare"}) + " " + p.extent(t.Extent)
+		return "list" + marks(mark{t.Linked, "linked"}, mark{t.Bare, "bare"}, mark{t.Once, "once"}, mark{t.Other, "other"}) + " " + p.extent(t.Extent)
 	case *Group:
 		return "group" + marks(mark{t.Array, "array"}, mark{t.Own, "own"}, mark{t.Sized, "sized"}, mark{t.Null, "null"}, mark{t.Bare, "bare"}, mark{t.Packed != Unpacked, t.Packed.String()}, mark{t.Look, "look"}, mark{t.Inner, "inner"}) +
 			p.expr(" key ", t.Key) + p.expr(" of ", t.Size) + p.expr(" at ", t.At) + p.named(" in ", t.In)
@@ -213,12 +213,12 @@ func (k NumKind) String() string {
 
 // String returns the name in lower case.
 func (s Size) String() string {
-	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while", "ending")
+	return word(int(s), "fixed", "counted", "terminated", "to-end", "computed", "until", "while", "ending", "scattered")
 }
 
 // String returns the name in lower case, "" for Sized.
 func (v Varint) String() string {
-	return word(int(v), "", "leb128", "sleb128", "zigzag", "vlq")
+	return word(int(v), "", "leb128", "sleb128", "zigzag", "vlq", "long", "wide", "wide-signed")
 }
 
 func word(i int, words ...string) string {

@@ -503,6 +503,10 @@ func (c *compiler) item(sc *scope, it *schema.Item, depth int) {
 		c.addPart(sc, p)
 	case schema.Weave:
 		c.weave(sc, it, depth)
+	case schema.Tagged:
+		c.tagged(sc, it, depth)
+	case schema.Tag:
+		c.tag(sc, it)
 	default:
 		fail("item of unknown kind %d", it.Kind)
 	}
@@ -567,7 +571,7 @@ func (c *compiler) valueItem(sc *scope, f *schema.Field, depth int) {
 	c.reading(fi)
 	switch t := f.Type.(type) {
 	case *schema.Number:
-		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 16 && t.Bits != 32 && t.Bits != 64 || t.Kind > schema.Signed && t.Var != schema.Sized {
+		if t.Bits < 1 || t.Bits > 64 || t.Kind == schema.Float && t.Bits != 16 && t.Bits != 32 && t.Bits != 64 || t.Kind == schema.Float && t.Var != schema.Sized {
 			fail("number %q of %d bits", f.Name, t.Bits)
 		}
 		if t.Expr != nil {
@@ -768,6 +772,9 @@ func (c *compiler) list(p *Part, depth int) {
 	})
 	if t.Linked && t.Size == schema.Ending {
 		fail("chained list %q is ended by an expression", name)
+	}
+	if t.Size == schema.Scattered {
+		c.checkTags(p)
 	}
 	if t.Size == schema.While {
 		if parts := p.Elem.Parts; len(parts) > 0 && parts[0].Kind == Block {

@@ -14,6 +14,7 @@
 //		case wire.Text, wire.Blob: // p.Extent, p.Unit, p.Count, p.Offset
 //		case wire.List:   // as Text, and p.Elem; p.Linked(): p.Here and p.Next
 //		case wire.Weave:  // p.Lists, in reading order
+//		case wire.Tagged: // likewise; their elements are in any order
 //		case wire.Choice: // p.Cases: the first that applies, or none
 //		case wire.Var:    // p.Items[0], a number of p.Min to p.Max bits: p.Items[0].Var
 //		case wire.Group:  // p.Body; p.Bytes is the register of its size

@@ -27,6 +27,7 @@ const (
 	Windows                    // groups with a computed size, and positions and ends in groups
 	Texts                      // expressions over texts, bytes and floats
 	Elements                   // expressions with the elements of lists
+	Tags                       // lists whose elements are in any order, each with a tag
 	LooseEnds                  // bytes up to a certain one, and texts that the end of the message ends, too, or whose end belongs to them or to what follows
 
 	Features // the number of features
@@ -39,7 +40,7 @@ func (f Feature) String() string {
 		"flags that leave bits out or overlap", "counts other than unsigned numbers of up to 32 bits", "contents that may be absent",
 		"sizes and conditions that are computed", "lists that end with a byte", "lists whose elements announce the next one", "lists that end with an element that meets a condition",
 		"numbers that are computed and not sent", "contents at a computed position", "fields with alternatives", "groups with a size in bytes", "groups that contain themselves",
-		"compressed contents", "groups with a computed size, and positions in groups", "expressions with texts, bytes or floats", "expressions with the elements of lists", "texts and bytes with other ends than a zero that follows",
+		"compressed contents", "groups with a computed size, and positions in groups", "expressions with texts, bytes or floats", "expressions with the elements of lists", "fields in any order, each with a tag", "texts and bytes with other ends than a zero that follows",
 	}[f]
 }
 
@@ -155,6 +156,8 @@ func (u *users) extent(p *Part) {
 		u.use(MoreFlags, p.Field)
 	case schema.Ending:
 		u.use(Endings, p.Field)
+	case schema.Scattered:
+		u.use(Tags, p.Field)
 	}
 }
 

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -65,7 +66,8 @@ func (a At) Same(b At) bool {
 	return a.Behind == nil || a.Behind.Field == b.Behind.Field && a.Behind.Kind == b.Behind.Kind && a.Behind.N == b.Behind.N
 }
 
-// Layout returns the rows of the message, in the order in which Encode lays it out.
+// Layout returns the rows of the message, in the order in which Encode lays it out; those of elements with any other tag are left out, as they are
+// the same in all messages.
 func (m *Message) Layout() []Row {
 	l := layouter{m: m}
 	l.parts(m.Body.Parts, At{}, Row{List: None})
@@ -113,6 +115,10 @@ func (l *layouter) parts(parts []Part, at At, base Row) At {
 				at = after(&p.Lists[k], at)
 			}
 			continue
+		case Tagged: // the elements are anywhere
+			for k := range p.Lists {
+				l.content(&p.Lists[k], at, row)
+			}
 		case Choice:
 			if base.Case != nil {
 				row.Around = &Around{base.Case, base.Around}
@@ -203,7 +209,7 @@ func (l *layouter) content(p *Part, at At, row Row) {
 		row.Apart = l.apart(p.Elem)
 	}
 	l.rows = append(l.rows, row)
-	if p.Kind == List && row.Apart == nil {
+	if p.Kind == List && row.Apart == nil && (l.outline || !p.List.Other) {
 		l.parts(p.Elem.Parts, At{Elem: true}, Row{List: p.Field, Depth: row.Depth + 1})
 	}
 }
@@ -217,17 +223,19 @@ func after(p *Part, at At) At {
 		at.Bits += p.Min.Bits
 		return at
 	}
-	n, kind := 1, schema.Value
+	n, kind, field := 1, schema.Value, p.Field
 	if at.Behind != nil {
 		n += at.Behind.N
 	}
 	switch p.Kind {
 	case Align:
 		kind = schema.Align
+	case Tagged:
+		field = p.Lists[len(p.Lists)-1].Field
 	case Var:
 		kind = p.Items[0].Kind
 	}
-	at.Behind = &Behind{p.Field, kind, n, at.Behind}
+	at.Behind = &Behind{field, kind, n, at.Behind}
 	return at
 }
 
@@ -290,7 +298,7 @@ func (m *Message) path(field int, full bool) (path string, short bool) {
 	}
 	for n--; n >= 0; n-- {
 		f := &m.Fields[chain[n]]
-		if f.InList {
+		if f.InList && !m.Fields[f.Parent].Once() {
 			b = append(b, "[]"...)
 		}
 		if name := f.Name; name != "" {
@@ -363,7 +371,7 @@ func (m *Message) atText(at At, full bool) string {
 			b = append(b, " + "...)
 			path := m.relative(x.Field, at.Elem, full)
 			b = append(b, path...)
-			if path == "" && (x.Kind == schema.Code || x.Kind == schema.Align) {
+			if path == "" && (x.Kind == schema.Code || x.Kind == schema.Align || x.Kind == schema.Tag) {
 				b = append(b, x.Kind.String()...)
 				continue
 			}
@@ -491,6 +499,10 @@ func (m *Message) extentNote(p *Part) string {
 		return "up to a byte of " + strconv.Itoa(int(e.End)) + " in the place of an element"
 	case e.Size == schema.While:
 		return "each element starts with whether another one follows"
+	case e.Size == schema.Scattered && !p.List.Other:
+		return fmt.Sprintf("anywhere, with the tag %d of field %d", p.List.Tag, p.List.Tag>>3)
+	case e.Size == schema.Scattered:
+		return "anywhere, with other tags: each has a value by the kind in its lowest three bits"
 	case e.Size == schema.Ending:
 		return "until " + m.ExprText(*m.Regs[p.Ended].Expr)
 	case e.Size == schema.Terminated:

@@ -106,6 +106,8 @@ func contentSize(p *Part) (s, unit Size) {
 		return Size{unit.Min, NoLimit}, unit
 	case schema.Until:
 		return Size{exactly(8).Min, NoLimit}, unit
+	case schema.Scattered:
+		return Size{Max: NoLimit}, unit
 	case schema.While, schema.Ending:
 		return Size{unit.Min, NoLimit}, unit
 	}

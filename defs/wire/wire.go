@@ -76,6 +76,7 @@ const (
 	Let                  // no bits: sets a register to the value of an expression
 	Computed             // no bits: a number, a text or bytes that are computed, and shown
 	Align                // padding up to a multiple of Unit bytes from the start of the message
+	Tagged               // several lists whose elements begin with their tags, in any order up to the end
 )
 
 // Part is a block of items of fixed size, contents of variable size, or a choice.
@@ -98,7 +99,8 @@ type Part struct {
 	Here Place        // chained List: in the first block of an element
 	Next Place
 
-	Lists []Part // Weave
+	Lists []Part // Weave, Tagged
+	Ends  bool   // Tagged: see schema.Item
 	Cases []Case // Choice: the first one that applies is used; if none applies, there are no contents
 
 	Reg     int   // Let, Computed, and a Text or Blob that alternatives or expressions depend on: the register that it sets; otherwise None
@@ -128,6 +130,7 @@ type Item struct {
 	Type  schema.Type // Value: *Number, *Bitfield, or *Text and *Blob of fixed size; the *Number of a count, size or presence that is not a plain unsigned one
 	Var   schema.Varint
 	Bytes []byte // Const
+	Tag   uint32 // Tag
 	Reg   int    // the register that it sets, or None
 }
 

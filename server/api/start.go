@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/http"
+	"slices"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -79,9 +80,9 @@ func languages() (out []string) {
 	return out
 }
 
-// languageOf recognizes the language of a text, "" if it is none.
+// languageOf recognizes the language of a text, "" if it is none. If several do, the last one does, as with lines: a .proto has enums as in C.
 func languageOf(text string) string {
-	for _, d := range defs.Dialects {
+	for _, d := range slices.Backward(defs.Dialects) {
 		if d.IsText != nil && d.IsText(text) {
 			return d.Name
 		}

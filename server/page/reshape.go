@@ -151,7 +151,8 @@ func (p *work) beginning(m *templates.Message) {
 	b := &m.Begin
 	b.Offered = p.form.frame != nil && p.form.frame.Offer != ""
 	of := p.unknown()
-	if snap.Dialect.Codes != nil && !of.HasCode {
+	guess := snap.Dialect.Edits.Guess != nil
+	if snap.Dialect.Codes != nil && !of.HasCode && !guess {
 		return // too short for a code
 	}
 	b.Code = of.Code
@@ -164,6 +165,8 @@ func (p *work) beginning(m *templates.Message) {
 	}
 	if !known && snap.Dialect.Versions {
 		name = fmt.Sprintf("%sUNKNOWN_%04X", map[schema.Dir]string{schema.ToServer: "C_", schema.ToClient: "S_"}[of.Dir], of.Code)
+	} else if !of.HasCode && guess {
+		name = "Unknown"
 	} else if !known {
 		name = fmt.Sprintf("unknown_%02x", of.Code)
 	}
@@ -173,7 +176,7 @@ func (p *work) beginning(m *templates.Message) {
 // unknown describes the message of the input that was decoded last and has no definition.
 func (p *work) unknown() edit.Message {
 	j := p.job
-	of := edit.Message{Dir: j.Messages[p.form.show].Dir, Group: j.Request.Group}
+	of := edit.Message{Dir: j.Messages[p.form.show].Dir, Group: j.Request.Group, Data: j.Messages[p.form.show].Data}
 	if c := p.form.chosen; c != nil && c.told != nil && c.told.Offer != nil { // its bytes may not have the code
 		of.Code, of.HasCode = c.told.Offer.Code, true
 		return of
@@ -183,7 +186,7 @@ func (p *work) unknown() edit.Message {
 		if frame := j.Rec.Program.Message; frame != nil {
 			of.Group = frame.Key.Group
 		}
-	} else if data := j.Messages[p.form.show].Data; len(data) > 0 && len(p.ws.Dialect.Frames) == 0 {
+	} else if data := j.Messages[p.form.show].Data; len(data) > 0 && len(p.ws.Dialect.Frames) == 0 && p.ws.Dialect.Edits.Guess == nil {
 		of.Code, of.HasCode = uint32(data[0]), true
 	}
 	return of

@@ -162,6 +162,7 @@ func (p *work) read() *workspace.Input {
 		in.Pattern = pattern
 	}
 	in.Text, in.Form, in.Dir, in.ByCode, in.Forms, in.Error = p.form.input, p.form.form, p.form.dir, p.form.byCode, forms(), ""
+	in.Guess = p.ws.Dialect.Edits != nil && p.ws.Dialect.Edits.Guess != nil
 	j := &workspace.Input{Snap: p.ws.Snapshot}
 	if p.use != nil {
 		if j.Snap = p.use.Snap; !p.form.byCode {

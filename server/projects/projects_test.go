@@ -66,7 +66,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 	ctx := context.Background()
 	t.Run("first", func(t *testing.T) {
 		s := opened(t, data, projects.Options{})
-		if got := names(s); got != "tera muta subspace protodef mavlink c kaitai" {
+		if got := names(s); got != "tera muta subspace protodef mavlink c kaitai protobuf" {
 			t.Fatal(got)
 		}
 		if s.First().Name != "tera" {
@@ -126,7 +126,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 		if _, err := s.Edit("subspace", projects.Change{State: projects.Deleted}, nil); err != nil {
 			t.Fatal(err)
 		}
-		if got := names(s); got != "game tera muta protodef mavlink c kaitai copy(archived) subspace(deleted)" {
+		if got := names(s); got != "game tera muta protodef mavlink c kaitai protobuf copy(archived) subspace(deleted)" {
 			t.Error(got)
 		}
 		if s.Find("subspace") != nil || s.Find("copy") != nil {
@@ -135,7 +135,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 	})
 	t.Run("second", func(t *testing.T) {
 		s := opened(t, data, projects.Options{})
-		if got := names(s); got != "game tera muta protodef mavlink c kaitai copy(archived) subspace(deleted)" {
+		if got := names(s); got != "game tera muta protodef mavlink c kaitai protobuf copy(archived) subspace(deleted)" {
 			t.Fatal(got)
 		}
 		if _, err := s.Find("my-game-eu").Now().Find("C_HI"); err != nil {
@@ -155,7 +155,7 @@ func TestMakeRenameArchiveDelete(t *testing.T) {
 		}
 	})
 	t.Run("third", func(t *testing.T) { // removed samples do not come back
-		if got := names(opened(t, data, projects.Options{})); got != "game subspace tera protodef mavlink c kaitai copy(archived)" && got != "game tera subspace protodef mavlink c kaitai copy(archived)" {
+		if got := names(opened(t, data, projects.Options{})); got != "game subspace tera protodef mavlink c kaitai protobuf copy(archived)" && got != "game tera subspace protodef mavlink c kaitai protobuf copy(archived)" {
 			t.Error(got)
 		}
 	})
@@ -174,7 +174,7 @@ func TestLibrary(t *testing.T) {
 	l := projects.Library{Dir: dir, Protocol: "tera"}
 	t.Run("new data", func(t *testing.T) {
 		s := opened(t, data, projects.Options{}, l)
-		if got := names(s); got != "tera tera-samples muta subspace protodef mavlink c kaitai" || s.First().Name != "tera" {
+		if got := names(s); got != "tera tera-samples muta subspace protodef mavlink c kaitai protobuf" || s.First().Name != "tera" {
 			t.Fatal(got, s.First().Name)
 		}
 		if n := s.Find("tera").Now().Count(); n != 1 {
@@ -191,7 +191,7 @@ func TestLibrary(t *testing.T) {
 		t.Run("first", func(t *testing.T) { opened(t, data, projects.Options{}) })
 		t.Run("then", func(t *testing.T) {
 			s := opened(t, data, projects.Options{}, l)
-			if got := names(s); got != "my-defs tera muta subspace protodef mavlink c kaitai" || s.First().Name != "my-defs" {
+			if got := names(s); got != "my-defs tera muta subspace protodef mavlink c kaitai protobuf" || s.First().Name != "my-defs" {
 				t.Error(got, s.First().Name)
 			}
 		})
@@ -232,7 +232,7 @@ func TestMakeRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, e := range entries {
-		if !slices.Contains([]string{"tera", "muta", "subspace", "protodef", "mavlink", "c", "kaitai", "projects.json", "format.json", "wirebench.lock"}, e.Name()) {
+		if !slices.Contains([]string{"tera", "muta", "subspace", "protodef", "mavlink", "c", "kaitai", "protobuf", "projects.json", "format.json", "wirebench.lock"}, e.Name()) {
 			t.Errorf("%s is left", e.Name())
 		}
 	}
@@ -287,7 +287,7 @@ func TestFoldersOfACrash(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if got := names(opened(t, data, projects.Options{})); got != "tera muta subspace protodef mavlink c kaitai" {
+	if got := names(opened(t, data, projects.Options{})); got != "tera muta subspace protodef mavlink c kaitai protobuf" {
 		t.Error(got)
 	}
 	for _, name := range left {
@@ -315,7 +315,7 @@ func TestDamagedRecord(t *testing.T) {
 	}
 	t.Run("then", func(t *testing.T) {
 		s := opened(t, data, projects.Options{})
-		if got := names(s); got != "tera subspace protodef mavlink c kaitai muta(archived)" {
+		if got := names(s); got != "tera subspace protodef mavlink c kaitai protobuf muta(archived)" {
 			t.Error(got)
 		}
 		if i, err := s.Info("muta"); err != nil || i.Trouble == "" {

@@ -60,7 +60,7 @@ func TreeOf(m *view.Result, types map[string]string, linked bool) Tree {
 	end := uint32(0)
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		around, name := place(f)
+		around, name := b.place(f)
 		if f.Role == codec.RoleGap.String() {
 			around = b.between(m.Fields[i+1:])
 		}
@@ -183,7 +183,7 @@ func (b *treeBuilder) between(rest []view.FieldValue) []string {
 		if rest[i].Role == codec.RoleGap.String() {
 			continue
 		}
-		next, _ := place(&rest[i])
+		next, _ := b.place(&rest[i])
 		n := 0
 		for n < len(next) && n < len(b.open) && next[n] == b.open[n].name {
 			n++
@@ -223,8 +223,8 @@ func (b *treeBuilder) enter(around []string) {
 }
 
 // place returns the rows around a run of bits in the tree, and its name there. Lengths, counts and offsets are not inside the group that they
-// describe, because their bytes are elsewhere; brackets mark them.
-func place(f *view.FieldValue) (around []string, name string) {
+// describe, because their bytes are before it: only in a group that is open already, or that begins with a tag.
+func (b *treeBuilder) place(f *view.FieldValue) (around []string, name string) {
 	if f.Role == codec.RoleGap.String() {
 		return nil, ""
 	}
@@ -241,10 +241,26 @@ func place(f *view.FieldValue) (around []string, name string) {
 			elem = i + 1
 		}
 	}
+	if f.Role == codec.RoleTag.String() {
+		elem = max(elem, len(steps)-1)
+	}
+	for elem < len(steps)-1 && b.within(steps[:elem+1]) {
+		elem++
+	}
 	if around = steps[:elem]; elem == len(steps) || f.Path == f.Role { // a number of the element, or of the frame
 		return around, f.Role
 	}
 	return around, strings.Join(steps[elem:], ".")
+}
+
+// within reports whether rows are open.
+func (b *treeBuilder) within(rows []string) bool {
+	for i, name := range rows {
+		if i >= len(b.open) || b.open[i].name != name {
+			return false
+		}
+	}
+	return true
 }
 
 // pathSteps splits members[0].player_id into members, [0] and player_id.

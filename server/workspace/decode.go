@@ -22,6 +22,7 @@ type Request struct {
 	Brief   bool // without values
 	Unknown bool // known to have no definition: the bytes are opaque
 	Headed  bool // known to have the header of the envelope; otherwise the bytes decide
+	Guess   bool // if nothing tells the definition, fields may be guessed from the bytes
 }
 
 // Decode decodes one message into rec and describes it. rec keeps the program that was used.
@@ -224,6 +225,9 @@ func (s *Snapshot) unknown(rec *codec.Record, data []byte, req Request) view.Res
 		frame = s.readFrame(rec, data, req.Group)
 	}
 	if frame == nil {
+		if res, ok := s.guessed(rec, data, req); ok {
+			return res
+		}
 		return s.cannotTell(req.Group)
 	}
 	res := view.Of(rec, req.Fields)

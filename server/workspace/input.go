@@ -201,6 +201,7 @@ func (j *Input) Decode(i int) view.Result {
 		return ErrorResult("no-definition", "the text does not define a message; see its diagnostics")
 	}
 	req := j.Request
+	req.Guess = i < maxGuessed
 	if req.Dir == schema.Both {
 		req.Dir = m.Dir
 	}

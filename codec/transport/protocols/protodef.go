@@ -10,11 +10,12 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overEnvelope, structs and formats are the transports of messages whose project describes how they travel.
+// overEnvelope, structs, formats and protos are the transports of messages whose project describes how they travel.
 var (
 	overEnvelope = inEnvelope(false)
 	structs      = ofDialect("c", inEnvelope(false))
 	formats      = ofDialect("kaitai", inEnvelope(false))
+	protos       = ofDialect("protobuf", inEnvelope(false))
 )
 
 // ofDialect returns a protocol as that of another dialect.

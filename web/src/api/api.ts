@@ -557,7 +557,7 @@ export interface ReshapeChoice {
   group: string;
   /** of the field, as JSON, shortened */
   value: string;
-  /** OFFSET:LENGTH of the field in bits: the chosen range, or that of its pointer */
+  /** OFFSET:LENGTH of the field in bits: the chosen range, or that of its pointer, or with its tag */
   at: string;
 }
 
@@ -1820,6 +1820,8 @@ export interface ViewResult {
   value?: unknown;
   problems: ViewProblemInfo[];
   fields?: ViewFieldValue[];
+  /** text of the definition that the bytes were guessed to have, with what speaks for each field; value and fields are by it */
+  guess?: string;
 }
 
 /** PasteInfo is the JSON form of a Paste: the object of paste --json. */

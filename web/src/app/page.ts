@@ -160,7 +160,7 @@ export class Page implements OpenPage {
     this.markPeople = startPeople(workspace, (file, id) => together.isSelf(file, id));
 
     this.mistakes = new Mistakes(editor);
-    this.parts = new Parts({ reveal: (line) => editor.reveal(line), pick: (n) => void actions.press(`pick:${n}`) });
+    this.parts = new Parts({ text: () => editor.text, reveal: (line) => editor.reveal(line), pick: (n) => void actions.press(`pick:${n}`) });
     this.sample = new Sample({
       put: (text) => this.input.put(text),
       act: (action) => socket.act(action),

@@ -13,6 +13,12 @@ const help: Readonly<Record<string, string>> = {
   code: "The number that identifies the message.",
   const: "The same in every message.",
   pad: "Unused bytes.",
+  counter: "Counts the messages of its direction.",
+  check: "A checksum. Encoding computes it.",
+  present: "Which of the parts that follow are there. Encoding computes it.",
+  more: "Whether another element follows. Encoding computes it.",
+  end: "The byte after the last element.",
+  tag: "The number of its field, and the kind of its value.",
 };
 
 /** The role as the end of a name in texts, "" for values, and for what is named after its role. */

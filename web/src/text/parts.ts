@@ -4,6 +4,7 @@
 interface PartsHost {
   reveal(line: number): void; // in the editor
   pick(n: number): void; // shows a message of the text, from 1
+  text(): string;
 }
 
 /** The messages of the open definition. */
@@ -43,7 +44,7 @@ export class Parts {
     if (select === null || caret === null) {
       return;
     }
-    const at = partAt(this.starts, select.selectedIndex, caret);
+    const at = partAt(this.starts, select.selectedIndex, caret, this.host.text());
     if (at >= 0 && at !== select.selectedIndex && document.activeElement?.closest("#code") !== null) {
       select.selectedIndex = at;
       this.host.pick(at + 1);
@@ -52,8 +53,15 @@ export class Parts {
 }
 
 /** The message that a line belongs to, -1 for none. Messages may have another order than their texts, and several, such as the shown one, may have
- *  the same text. */
-export function partAt(starts: readonly number[], shown: number, line: number): number {
-  const from = Math.max(...starts.filter((start) => start <= line));
+ *  the same text. One inside another one ends where a line is not indented more than its first one. */
+export function partAt(starts: readonly number[], shown: number, line: number, text = ""): number {
+  const lines = text.split("\n", line);
+  const depth = (n: number): number => lines[n - 1]?.search(/\S/) ?? 0; // -1: the line is empty
+  let at = line;
+  while (at > 1 && depth(at) < 0) {
+    at--;
+  }
+  const isIn = (start: number): boolean => start === at || depth(start) <= 0 || depth(start) < depth(at);
+  const from = Math.max(...starts.filter((start) => start <= line && isIn(start)));
   return starts[shown] === from ? shown : starts.lastIndexOf(from);
 }
