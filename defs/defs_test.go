@@ -1,13 +1,16 @@
 package defs_test
 
 import (
+	"io/fs"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"wirebench/defs"
+	"wirebench/defs/build"
 	"wirebench/defs/corpora"
+	"wirebench/defs/library"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 )
@@ -160,6 +163,53 @@ func TestOptions(t *testing.T) {
 		}
 		if got != want {
 			t.Errorf("patch %q is %q, %v", value, got, err)
+		}
+	}
+}
+
+// TestTextsOfMessages checks the texts of messages: each has the name of its message, and two of them are apart, the same, or one inside the
+// other.
+func TestTextsOfMessages(t *testing.T) {
+	found := map[string]int{}
+	for _, d := range defs.Dialects {
+		fsys, ok := library.Dialect(d.Name)
+		if !ok {
+			continue
+		}
+		var files []*source.File
+		err := fs.WalkDir(fsys, ".", func(name string, e fs.DirEntry, err error) error {
+			if err == nil && !e.IsDir() {
+				if text, err := fs.ReadFile(fsys, name); err == nil && d.Rules.Reads(name) {
+					files = append(files, source.New(name, string(text)))
+				}
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, d.Example)
+		messages := build.New(d.Rules, files, schema.Options{}).Schema().Messages
+		for i, m := range messages {
+			x := m.Text
+			if x.IsZero() {
+				continue
+			}
+			found[d.Name]++
+			if x.File != m.Span.File || m.Span.Start < x.Start || m.Span.End > x.End {
+				t.Errorf("%s: the text of %s is at %d to %d, its name at %d", d.Name, m.Name, x.Start, x.End, m.Span.Start)
+			}
+			for _, o := range messages[:i] {
+				y := o.Text
+				if y.File == x.File && x.Start < y.End && y.Start < x.End && !(x.Start <= y.Start && y.End <= x.End) && !(y.Start <= x.Start && x.End <= y.End) {
+					t.Errorf("%s: the texts of %s and %s overlap", d.Name, m.Name, o.Name)
+				}
+			}
+		}
+	}
+	for _, name := range []string{"protodef", "mavlink", "c", "protobuf"} {
+		if found[name] == 0 {
+			t.Errorf("%s: no message has a text", name)
 		}
 	}
 }

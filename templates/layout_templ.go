@@ -298,9 +298,9 @@ func chooser(d Definition) templ.Component {
 }
 
 func partsJSON(list []MessageLine) string {
-	lines := make([]int, len(list))
+	lines := make([][3]int, len(list))
 	for i, m := range list {
-		lines[i] = m.Line
+		lines[i] = [3]int{m.Line, m.First, m.Last}
 	}
 	text, _ := json.Marshal(lines)
 	return string(text)

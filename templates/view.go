@@ -349,10 +349,16 @@ type Definition struct {
 	Part        int           // index of the open one
 }
 
-// MessageLine is a message of a text with several, and its first line.
+// oneByOne reports whether the text has messages that can be shown alone.
+func (d *Definition) oneByOne() bool {
+	return len(d.Several) > 1 && slices.ContainsFunc(d.Several, func(m MessageLine) bool { return m.First > 0 })
+}
+
+// MessageLine is a message of a text with several, the line of its name, and the lines that say nothing else; 0 if these are not together.
 type MessageLine struct {
-	Name string `json:"name"`
-	Line int    `json:"line"`
+	Name        string
+	Line        int
+	First, Last int
 }
 
 // Conflict is a file that was changed by others while its text was edited.

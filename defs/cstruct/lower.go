@@ -227,7 +227,7 @@ func (u *unit) annotated(at source.Span) *expr {
 
 // message compiles the message of a record.
 func (u *unit) message(name string, r *record, codes given) *schema.Message {
-	m := &schema.Message{Name: name, Version: 1, Doc: r.notes.doc, Span: r.typeDef.at, Body: &schema.Struct{}}
+	m := &schema.Message{Name: name, Version: 1, Doc: r.notes.doc, Span: r.typeDef.at, Text: r.text, Body: &schema.Struct{}}
 	before := len(u.diags)
 	u.hidden = nil
 	u.key(m, r, codes)

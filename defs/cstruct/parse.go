@@ -688,6 +688,7 @@ func (p *parser) record(s *scope, params []string, from int) *typeExpr {
 	}
 	for p.attributes(&r.attrs) {
 	}
+	r.text = p.since(from)
 	return t
 }
 

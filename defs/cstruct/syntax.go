@@ -99,7 +99,8 @@ type typeDef struct {
 type record struct {
 	typeDef *typeDef
 	union   bool
-	whole   bool // has contents
+	whole   bool        // has contents
+	text    source.Span // from its first word to its end
 	params  []string
 	bases   []*typeExpr
 	members []*member

@@ -57,7 +57,7 @@ type laid struct {
 // message compiles a message.
 func (l *lowerer) message(m *message) *schema.Message {
 	out := &schema.Message{
-		Name: m.name, Version: 1, Key: schema.Key{Code: m.id}, HasKey: !m.bad, Doc: m.doc, Span: m.nameAt, Broken: m.bad, Body: &schema.Struct{Name: m.name},
+		Name: m.name, Version: 1, Key: schema.Key{Code: m.id}, HasKey: !m.bad, Doc: m.doc, Span: m.nameAt, Text: m.all, Broken: m.bad, Body: &schema.Struct{Name: m.name},
 	}
 	var base, extensions []laid
 	named := map[string]source.Span{}

@@ -51,6 +51,7 @@ type message struct {
 	into   int  // the end of what is before its fields: its tag, or its description
 	bare   bool // it has no description
 	nameAt source.Span
+	all    source.Span // from its tag to its end
 }
 
 type field struct {
@@ -219,7 +220,7 @@ func (p *parser) begin(x *xml.StartElement, tag source.Span) {
 			p.report(notMAVLink(tag, name))
 		}
 	case name == "message" && p.message == nil && p.inside("messages"):
-		m := &message{into: tag.End, bare: true}
+		m := &message{into: tag.End, bare: true, all: tag}
 		m.name, m.nameAt = attribute(x, tag, "name")
 		id, idAt := attribute(x, tag, "id")
 		if !text.IsName(m.name) {
@@ -369,6 +370,7 @@ func (p *parser) end(from, to int) {
 		p.message.fields = append(p.message.fields, *f)
 		p.field = nil
 	case name == "message" && p.message != nil && p.openOf("message") == n:
+		p.message.all.End = min(to, len(p.file.Text))
 		p.messages = append(p.messages, *p.message)
 		p.message = nil
 	case name == "enum" && p.enum != nil:

@@ -65,7 +65,7 @@ func (l *lowerer) lower() (out []*schema.Message) {
 		if at.IsZero() {
 			at = l.file.Line(1)
 		}
-		m := &schema.Message{Name: l.nameOf(d), Version: 1, Span: at, Doc: l.doc(l.result.MessageNode(d.message)), Body: l.message(d, 0)}
+		m := &schema.Message{Name: l.nameOf(d), Version: 1, Span: at, Text: l.whole(l.result.MessageNode(d.message)), Doc: l.doc(l.result.MessageNode(d.message)), Body: l.message(d, 0)}
 		m.Broken = l.isBroken(d, map[*decl]bool{})
 		out = append(out, m)
 	}

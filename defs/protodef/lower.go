@@ -128,7 +128,7 @@ func (l *lowerer) lower() []*schema.Message {
 		for _, d := range s.order {
 			if typeName(d.node) == "container" && d.at.File == l.tree.file && len(out) < maxMessages {
 				m := l.message(d, d.name, d.at, d.node)
-				m.Doc = d.doc
+				m.Doc, m.Text = d.doc, written(d.at, d.node)
 				out = append(out, m)
 			}
 		}
@@ -312,6 +312,14 @@ func compares(fields []*node, name string) bool {
 	})
 }
 
+// written returns the text of a member: its name and its value; zero if they are not together.
+func written(name source.Span, value *node) source.Span {
+	if value == nil || value.span.File != name.File || value.span.Start < name.End {
+		return source.Span{}
+	}
+	return source.Span{File: name.File, Start: name.Start, End: value.span.End}
+}
+
 // packets compiles the messages of a packet.
 func (l *lowerer) packets(d *definition, p *packet) (out []*schema.Message) {
 	l.space = d.space
@@ -331,21 +339,23 @@ func (l *lowerer) packets(d *definition, p *packet) (out []*schema.Message) {
 		}
 		names[v.Name] = true
 		of, at, doc := fields.items[i], fields.keys[i].span, fields.keys[i].doc
+		text := written(at, of)
 		l.space = d.space
 		if named := d.space.find(of.str()); named != nil {
-			at, doc = named.at, cmp.Or(named.doc, doc)
+			at, doc, text = named.at, cmp.Or(named.doc, doc), written(named.at, named.node)
 		}
 		switch own := l.tree.file; {
 		case at.File == own:
 		case fields.keys[i].span.File == own:
 			at = fields.keys[i].span
+			text = written(at, of)
 		default: // of imported files
-			at = own.Line(1)
+			at, text = own.Line(1), source.Span{}
 		}
 		code := *shorter(number)
 		code.Enum = nil
 		m := l.messageOf(d, v.Name, at, of, p, schema.Item{Kind: schema.Code, Bits: code.Bits, Order: code.Order, Num: &code})
-		m.Doc = doc
+		m.Doc, m.Text = doc, text
 		m.HasKey, m.Key = true, schema.Key{Dir: dir, Group: group, Code: uint32(v.Value)}
 		out = append(out, m)
 	}

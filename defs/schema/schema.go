@@ -65,6 +65,7 @@ type Message struct {
 	Body     *Struct
 	Doc      string
 	Span     source.Span // for errors and for links to the definition; the start of the file if the name is not in the text
+	Text     source.Span // all that the file says of it alone; zero if that is not in one place
 	Broken   bool        // the definition has errors: invalid parts are missing from Body
 	Measured bool        // the size is known only from the contents. Decode then checks sizes before contents, as framing requires
 	Open     bool        // it is no definition, but what messages without one have in common: bytes of no field are not a problem

@@ -157,13 +157,32 @@ func (p *work) chosen(t *view.Text) {
 	f, d := &p.form, &p.view.Definition
 	if all := t.Def.Messages(); len(all) > 1 {
 		for _, m := range all {
-			d.Several = append(d.Several, templates.MessageLine{Name: t.Def.Snap.NameOf(m), Line: m.Span.Pos().Line})
+			line := templates.MessageLine{Name: t.Def.Snap.NameOf(m), Line: m.Span.Pos().Line}
+			line.First, line.Last = ownLines(m, t.Def.Snap.Dialect.Language.Comment)
+			d.Several = append(d.Several, line)
 		}
 		d.Part = slices.Index(all, t.Def.Message)
 	}
 	if f.part = t.Part; t.Name != f.message {
 		p.view.Message, f.message = t.Name, t.Name
 	}
+}
+
+// ownLines returns the first and the last line of what a file says of a message alone, with comments before it; 0 if that is not in one place.
+func ownLines(m *schema.Message, comment string) (first, last int) {
+	f := m.Text.File
+	if f == nil || f != m.Span.File {
+		return 0, 0
+	}
+	first, last = m.Text.Pos().Line, source.Span{File: f, Start: max(m.Text.End-1, m.Text.Start), End: m.Text.End}.Pos().Line
+	for first > 1 {
+		before := strings.TrimSpace(f.Line(first - 1).Text())
+		if before == "" || !(comment != "" && strings.HasPrefix(before, comment) || strings.HasPrefix(before, "/*") || strings.HasPrefix(before, "* ") || strings.HasSuffix(before, "*/") || strings.HasPrefix(before, "<!--")) {
+			break
+		}
+		first--
+	}
+	return first, last
 }
 
 // newLabel returns the label of the name field of a new definition.

@@ -160,7 +160,7 @@ export class Page implements OpenPage {
     this.markPeople = startPeople(workspace, (file, id) => together.isSelf(file, id));
 
     this.mistakes = new Mistakes(editor);
-    this.parts = new Parts({ text: () => editor.text, reveal: (line) => editor.reveal(line), pick: (n) => void actions.press(`pick:${n}`) });
+    this.parts = new Parts({ text: () => editor.text, reveal: (line) => editor.reveal(line), narrow: (first, last) => editor.narrow(first, last), pick: (n) => void actions.press(`pick:${n}`) });
     this.sample = new Sample({
       put: (text) => this.input.put(text),
       act: (action) => socket.act(action),
@@ -267,7 +267,7 @@ export class Page implements OpenPage {
       set({ score });
     });
     registerCommands({
-      capture: capture !== undefined, actions, codeArea, editor, menus, mistakes, opening, sample, selection, shown, steps: input.steps, text, values,
+      capture: capture !== undefined, actions, codeArea, editor, menus, mistakes, opening, parts: this.parts, sample, selection, shown, steps: input.steps, text, values,
       mayEdit: () => this.mayEdit(), focusFields: () => this.focusFields(), share: () => this.share(), copyLink: () => void this.address.copy(),
     });
     addEntries({ workspace, socket, opening, selection, shown, actions });

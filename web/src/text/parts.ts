@@ -1,11 +1,18 @@
-// A text with several messages: the layout shows one of them, and select#part, which the server draws, chooses it.
+// A text with several messages: the layout shows one of them, and select#part, which the server draws, chooses it. Of a large text only this one is
+// shown, unless the user wants all.
 
 /** The page. */
 interface PartsHost {
   reveal(line: number): void; // in the editor
+  narrow(first: number, last: number): void; // shows these lines alone, or all with 0
   pick(n: number): void; // shows a message of the text, from 1
   text(): string;
 }
+
+/** A text with more lines is large. */
+const largest = 300;
+
+const stored = "wirebench.whole-texts"; // "on" if large texts are wanted whole
 
 /** The messages of the open definition. */
 export class Parts {
@@ -21,20 +28,21 @@ export class Parts {
     return document.querySelector<HTMLSelectElement>("#part");
   }
 
-  /** The first lines of the messages. */
-  private get starts(): number[] {
-    return JSON.parse(this.select?.dataset["parts"] ?? "[]") as number[];
+  /** Of each message the line of its name, and the first and the last one of its own, 0 if these are not together. */
+  private get lines(): (readonly [number, number, number])[] {
+    return JSON.parse(this.select?.dataset["parts"] ?? "[]") as [number, number, number][];
   }
 
   /** Scrolls to the message in the layout when it changes, unless the caret is in its text. */
   reveal(): void {
     const { select } = this;
-    const line = this.starts[select?.selectedIndex ?? 0];
-    const now = line === undefined ? "" : `${document.getElementById("definition-title")?.textContent ?? ""} ${select?.value ?? ""}`;
+    const own = this.lines[select?.selectedIndex ?? 0];
+    const now = own === undefined ? "" : `${document.getElementById("definition-title")?.textContent ?? ""} ${select?.value ?? ""}`;
     const moved = now !== this.shown;
     this.shown = now;
-    if (moved && line !== undefined && document.activeElement?.closest("#code") === null) {
-      this.host.reveal(line);
+    if (moved && own !== undefined && document.activeElement?.closest("#code") === null) {
+      this.narrow();
+      this.host.reveal(own[0]);
     }
   }
 
@@ -44,11 +52,33 @@ export class Parts {
     if (select === null || caret === null) {
       return;
     }
-    const at = partAt(this.starts, select.selectedIndex, caret, this.host.text());
+    const at = partAt(this.lines.map(([line]) => line), select.selectedIndex, caret, this.host.text());
     if (at >= 0 && at !== select.selectedIndex && document.activeElement?.closest("#code") !== null) {
       select.selectedIndex = at;
       this.host.pick(at + 1);
     }
+  }
+
+  /** Shows whole texts, or one message of a large one at a time again. */
+  toggleWhole(): void {
+    try {
+      localStorage.setItem(stored, this.whole ? "" : "on");
+    } catch { /* for this time only */ }
+    this.narrow();
+  }
+
+  private get whole(): boolean {
+    try {
+      return localStorage.getItem(stored) === "on";
+    } catch {
+      return false;
+    }
+  }
+
+  private narrow(): void {
+    const [, first = 0, last = 0] = this.lines[this.select?.selectedIndex ?? 0] ?? [];
+    const large = first > 0 && !this.whole && this.host.text().split("\n", largest + 1).length > largest;
+    this.host.narrow(large ? first : 0, last);
   }
 }
 

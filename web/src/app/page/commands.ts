@@ -9,6 +9,7 @@ import type { Values } from "../../message/values";
 import type { CodeArea } from "../../text/codearea";
 import type { DefinitionField } from "../../text/editor/field";
 import type { Mistakes } from "../../text/mistakes";
+import type { Parts } from "../../text/parts";
 import type { Sample } from "../sample";
 import type { Actions } from "./actions";
 import { field, showPart } from "./controls";
@@ -27,6 +28,7 @@ interface CommandsHost {
   readonly menus: Pick<Menus, "copyBytes" | "ofField" | "place" | "renameField">;
   readonly mistakes: Pick<Mistakes, "any" | "toggleList">;
   readonly opening: Pick<Opening, "beginNew">;
+  readonly parts: Pick<Parts, "toggleWhole">;
   readonly sample: Pick<Sample, "edit" | "fromClipboard" | "paste">;
   readonly selection: Pick<Selection, "goTo" | "links" | "openInspector" | "pick">;
   readonly shown: Pick<ShownMessage, "bookmarks" | "findBytes" | "hasBytes" | "hex" | "layout" | "message" | "setGrid">;
@@ -68,6 +70,7 @@ export function registerCommands(host: CommandsHost): void {
     { id: "fields", title: "Fields", group: "Go to", keys: ["f"], run: () => host.focusFields() },
     { id: "layout", title: "Layout", group: "Go to", keys: ["y"], run: () => { showPart("layout-pane"); shown.layout.focus(); } },
     { id: "layout-table", title: "Layout as a table, or as a diagram", group: "View", keys: ["g t"], enabled: () => shown.layout.views().length > 0, run: () => { showPart("layout-pane"); shown.layout.views().find((view) => view.ariaPressed !== "true")?.click(); shown.layout.focus(); } },
+    { id: "whole-text", title: "The whole text of a definition, or one message of a large one", group: "View", enabled: () => field("part") !== null, run: () => host.parts.toggleWhole() },
     { id: "layout-order", title: "Table of the layout in the order of the definition, or of the wire", group: "View", run: () => shown.layout.reorder() },
     { id: "offset", title: "Go to an offset", group: "Go to", keys: ["Ctrl+G"], run: () => selection.goTo() },
     ...(host.capture ? [] : [

@@ -140,6 +140,10 @@ export const theme: Extension = [common, EditorView.theme({
   ".cm-panels": { color: "var(--text)", backgroundColor: "var(--panel2)", zIndex: "3" },
   ".cm-panels-top": { borderBottom: "1px solid var(--line)" },
   ".cm-panels-bottom": { borderTop: "1px solid var(--line)" },
+  ".cm-hidden-lines": {
+    display: "block", width: "100%", padding: "0.2rem var(--pad)", border: "0", background: "var(--panel2)", color: "var(--dim)", font: "inherit", textAlign: "left", cursor: "pointer",
+  },
+  ".cm-hidden-lines:hover, .cm-hidden-lines:focus-visible": { color: "var(--text)", textDecoration: "underline" },
   ".cm-locked": { padding: "0.3rem var(--pad)", color: "var(--warn)" },
   ".cm-panel.cm-search": { display: "flex", flexWrap: "wrap", alignItems: "center", gap: "0.3rem 0.4rem", padding: "0.4rem 2.4rem 0.4rem var(--pad)" },
   ".cm-panel.cm-search br": { flexBasis: "100%", content: '""' },

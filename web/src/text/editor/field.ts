@@ -150,6 +150,10 @@ export class DefinitionField {
     this.call("reveal", (editor) => editor.reveal(line));
   }
 
+  narrow(first: number, last: number): void {
+    this.call("narrow", (editor) => editor.narrow(first, last));
+  }
+
   goTo(line: number): void {
     this.focus();
     this.call("go", (editor) => editor.goTo(line));

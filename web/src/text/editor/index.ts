@@ -23,6 +23,7 @@ import { typedDashes } from "./dashes";
 import { explainLines, followPointer, lightLines, linkedLines, pickLine } from "./lines";
 import { type Mistake, mistakes, showMistakes } from "./mistakes";
 import { type LineScore, lineScores, setLineScores } from "./score";
+import { narrow, narrowing } from "./narrow";
 import { Shared, type SharedEvents, type SharedStart } from "./shared";
 import { theme } from "../../kit/line/theme";
 import { type LineThreads, lineThreads, setLineThreads } from "./threads";
@@ -270,6 +271,11 @@ export class DefinitionEditor {
     this.view.dispatch({ effects: EditorView.scrollIntoView(at, { y: "start", yMargin: 4 }), annotations: outside.of(true) });
   }
 
+  /** Shows the lines from first to last alone, or all with 0. */
+  narrow(first: number, last: number): void {
+    narrow(this.view, first, last);
+  }
+
   /** Makes the text read-only for a reason; null makes it editable. */
   setReadOnly(reason: string | null): void {
     if (reason !== this.reason) {
@@ -372,6 +378,7 @@ export class DefinitionEditor {
           { key: "Backspace", run: deleteDash },
         ]),
       ),
+      narrowing,
       mistakes(),
       lineThreads,
       linkedLines(words),

@@ -1,1 +1,0 @@
-import{b as a,c as b}from"./chunk-QUYJ5NIL.js";import"./chunk-WOQSRV4L.js";import"./chunk-WEMTHO5Z.js";import"./chunk-V47C2A2O.js";import"./chunk-C5DRGNFH.js";import"./chunk-IVP2FU37.js";import"./chunk-QTXH5IFQ.js";import"./chunk-A45Y5HBG.js";import"./chunk-4EXJWESW.js";import"./chunk-SP2OYVS2.js";import"./chunk-6DHFEWGX.js";export{b as FilterBox,a as localPlace};
