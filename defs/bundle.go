@@ -2,12 +2,16 @@ package defs
 
 import (
 	"errors"
+	"path"
+	"slices"
+	"strings"
 
 	"wirebench/defs/schema"
 )
 
 // BundleFile describes the files of a dialect that have a whole library: definitions and the files about them.
 type BundleFile struct {
+	Exts []string // of the names that bundles may have, with a dot
 	Is   func(name string, data []byte) bool
 	Read func(data []byte, most int) (*schema.Bundle, error)
 }
@@ -25,6 +29,13 @@ func bundleOf(name string, data []byte) *BundleFile {
 		}
 	}
 	return nil
+}
+
+// mayBundle reports whether a file of this name may have a whole library.
+func mayBundle(name string) bool {
+	return slices.ContainsFunc(Dialects, func(d Dialect) bool {
+		return d.Bundle != nil && slices.Contains(d.Bundle.Exts, strings.ToLower(path.Ext(name)))
+	})
 }
 
 // ReadBundle takes a bundle apart into at most that many files. The error wraps schema.ErrBundle if there are more, or says why the bundle cannot

@@ -68,17 +68,33 @@ func textDialect(name string) (d Dialect, ok bool) {
 	return Dialect{}, false
 }
 
-// MayDefine reports whether a file of this name may hold definitions. Unless IsDefinition is true, its contents decide, by Detect.
-func MayDefine(name string) bool {
-	_, byText := textDialect(name)
-	return byText || commonName(name)
-}
+// MayDefine reports whether a file of this name may hold definitions, or a bundle of them. Unless IsDefinition is true, its contents decide,
+// by Detect and IsBundle.
+func MayDefine(name string) bool { return ByContents(name) || commonName(name) }
 
 // ByContents reports whether the contents of a file of this name decide whether it holds definitions: it has an extension of one dialect
-// that other programs use, too.
+// or of its bundles, that other programs use, too.
 func ByContents(name string) bool {
 	_, byText := textDialect(name)
-	return byText
+	return byText || mayBundle(name)
+}
+
+// Endings returns the extensions of files that may hold definitions or bundles of them, sorted.
+func Endings() []string {
+	all := []string{".txt"}
+	for _, d := range Dialects {
+		all = append(all, d.Ext)
+		for _, ext := range []string{".yml", ".yaml", ".hpp", ".hh", ".hxx", ".inc"} {
+			if d.Rules.Reads("a" + ext) {
+				all = append(all, ext)
+			}
+		}
+		if d.Bundle != nil {
+			all = append(all, d.Bundle.Exts...)
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
 }
 
 // Recognizes reports whether a file holds definitions of the dialect whose extension it has.

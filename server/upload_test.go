@@ -23,6 +23,7 @@ import (
 	"wirebench/server/servertest"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
+	"wirebench/server/workspace/workspacetest"
 )
 
 // formOf returns a form of files, with unchanged names.
@@ -328,6 +329,25 @@ func TestUploadOfABundle(t *testing.T) {
 	s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/definitions", nil))
 	if !strings.Contains(w.Body.String(), "data.json: a bundle of definitions; upload it") {
 		t.Error(w.Body)
+	}
+}
+
+// A descriptor set is taken apart, alone and in a zip; a file of its name that is none is not a definition.
+func TestUploadDescriptorSet(t *testing.T) {
+	const set = "\n$\n\aa.proto\"\x11\n\x01A\x12\f\n\x01b\x18\x01 \x01(\tR\x01bb\x06proto3"
+	for about, c := range map[string]struct {
+		file servertest.File
+		want string
+	}{
+		"alone":    {servertest.File{"all.pb", set}, "all.pb: a.proto new"},
+		"in a zip": {servertest.File{"all.zip", servertest.Zip(t, servertest.File{"game/all.desc", set})}, "all.zip: a.proto new"},
+		"damaged":  {servertest.File{"all.pb", set[1:]}, "all.pb skipped (not a definition"},
+	} {
+		d, dir := workspacetest.Dir(t, map[string]string{"old.proto": "message Old {}\n"})
+		a := send(t, serverOf(t, workspacetest.Open(t, workspace.Config{Dialect: "protobuf", Files: d})), "", c.file)
+		if got, text := strings.Join(a.lines(), "\n"), tree(t, dir)["a.proto"]; !strings.Contains(got, c.want) || strings.Contains(text, "string b = 1;") != strings.HasSuffix(c.want, "new") {
+			t.Errorf("%s: %d %s\n%s", about, a.Status, got, text)
+		}
 	}
 }
 

@@ -273,6 +273,7 @@ type Rail struct {
 	EnvelopeFrom string // capture in which an envelope was found, for a library without one; "" for none
 
 	Ext       string     // extension of definitions, ".def"
+	Accept    string     // extensions of files that can be added: ".def,.json"
 	Codes     bool       // codes of messages are in code maps
 	Constants *Constants // nil if the dialect has none
 	Maps      []string   // code maps of the library

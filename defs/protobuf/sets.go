@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/jhump/protoreflect/v2/protoprint"
@@ -19,13 +20,16 @@ import (
 	"wirebench/defs/source"
 )
 
+// SetExts are the usual extensions of descriptor sets.
+var SetExts = []string{".pb", ".binpb", ".desc", ".protoset", ".fds", ".fdset"}
+
 // maxSet is the size of a descriptor set in bytes.
 const maxSet = 16 << 20
 
 // IsSet reports whether a file is a descriptor set, as protoc --descriptor_set_out writes: files in binary form, each of which begins with its
 // name. It looks at the start only.
-func IsSet(_ string, data []byte) bool {
-	if len(data) == 0 || data[0] != 1<<3|wireBytes {
+func IsSet(name string, data []byte) bool {
+	if len(data) == 0 || !slices.Contains(SetExts, strings.ToLower(path.Ext(name))) || data[0] != 1<<3|wireBytes {
 		return false
 	}
 	size, n := binary.Uvarint(data[1:])

@@ -55,8 +55,11 @@ func TestSetsMeanTheSame(t *testing.T) {
 		texts[name] = text
 	}
 	data := setOf(t, texts, "two.proto", "three.proto", "edition.proto", "harbor/log.proto")
-	if !IsSet("x.bin", data) || !IsSet("x.bin", data[:64]) {
+	if !IsSet("x.PB", data) || !IsSet("x.PB", data[:64]) {
 		t.Error("it is not recognized")
+	}
+	if IsSet("x.bin", data) {
+		t.Error("a file of any name is one")
 	}
 	b, err := ReadSet(data, 10)
 	if err != nil || len(b.Left) > 0 || len(b.Files) != 4 {
@@ -136,7 +139,7 @@ func TestSetsWithMistakes(t *testing.T) {
 		t.Errorf("too many: %v", err)
 	}
 	for _, data := range []string{"", "\x0a", "\x0a\x0a\x0a\x09", "\x0a\x06Petrel", "\x0a\x05\x0a\x03log"} {
-		if IsSet("a.bin", []byte(data)) {
+		if IsSet("a.pb", []byte(data)) {
 			t.Errorf("%q is a set", data)
 		}
 	}
@@ -146,7 +149,7 @@ func TestSetsWithMistakes(t *testing.T) {
 func FuzzReadSet(f *testing.F) {
 	f.Add(setOf(f, map[string]string{"a.proto": "message A { optional A a = 1; oneof o { E e = 2; } enum E { Z = 0; } }"}, "a.proto"))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		IsSet("", data)
+		IsSet("a.pb", data)
 		if b, err := ReadSet(data, 10); err == nil {
 			for _, x := range b.Files {
 				formatChecked(t, x.Name, x.Text)
