@@ -69,6 +69,14 @@ func appendPairs(out []byte, digits string) []byte {
 	return out
 }
 
+// appendReversed appends them from the last one on.
+func appendReversed(out []byte, digits string) []byte {
+	for k := len(digits) - 2; k >= 0; k -= 2 {
+		out = append(out, scan.HexValue[digits[k]]<<4|scan.HexValue[digits[k+1]])
+	}
+	return out
+}
+
 // appendDigits appends the bytes of hex digits among other characters, perhaps with a prefix for each byte. odd means that half a byte is
 // left over.
 func appendDigits(out []byte, s string) (_ []byte, odd bool) {

@@ -273,3 +273,15 @@ func suffixEnd(s string, i int) int {
 		}
 	}
 }
+
+// readNumber reads at most 17 digits at s[i:] and returns their end: callers reject values of more than 64 bits.
+func readNumber(s string, i int, base uint64) (value uint64, next int) {
+	for most := i + 17; i < len(s) && i < most; i++ {
+		d := uint64(scan.HexValue[s[i]])
+		if d >= base {
+			break
+		}
+		value = value*base + d
+	}
+	return value, i
+}

@@ -348,9 +348,15 @@ func TestFormsAreUnique(t *testing.T) {
 		}
 		seen[f.ID] = true
 	}
-	for _, s := range dumpStyles {
-		if !seen[s.form] {
-			t.Errorf("style of unknown form %s", s.form)
+	for _, u := range units {
+		for _, n := range []notation{address, colon, plain, none} {
+			for _, base := range []int{8, 10, 16} {
+				for _, form := range (&shape{offsets: n, base: base, unit: u}).forms() {
+					if !seen[form] {
+						t.Errorf("unit of unknown form %s", form)
+					}
+				}
+			}
 		}
 	}
 }
