@@ -443,11 +443,11 @@ func appendListCell(t *pasted, b *builder, c cell) *Error {
 		for end < len(c.text) && scan.IsWord(c.text[end]) || end < len(c.text) && c.text[end] == '.' {
 			end++
 		}
-		v, _, ok := byteValue(c.text[i:end])
-		if !ok {
+		v := readLiteral(c.text[:end], i)
+		if v.end < end || !v.isByte() {
 			return errAt(c.off+i, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(c.text[i:end]))
 		}
-		b.out = append(b.out, v)
+		b.out = append(b.out, byte(v.value))
 		i = end
 	}
 	return nil

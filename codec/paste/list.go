@@ -157,7 +157,7 @@ func (r *codeReader) count(l *byteList, at int, e element) {
 	u.letter = u.letter || n > 0 && hexRun(e.digits, 0) == n && (e.digits[n-1] > '9' || e.digits[0] > '9')
 	l.octal = l.octal || e.octal
 	l.negative = l.negative || r.t.s[at] == '-'
-	if e.bad && !(n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
+	if e.bad && !(n > 0 && n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
 		s := r.t.s[at:min(e.end, at+40)]
 		l.refuse(at, s, errAt(at, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(s)))
 	}
@@ -472,13 +472,8 @@ func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
 			}
 			i, marked = next, true
 		} else {
-			end := numberEnd(s, i)
-			if end == i && hexRun(s, i) > 0 && s[i+hexRun(s, i)-1]|0x20 != 'h' {
-				end = wordEnd(s, i)
-			}
-			v, _, fits := numberValue(s[i:end])
-			n := max(size, -size)
-			if !fits || v >= 1<<(8*n) || v < -1<<(8*n-1) {
+			v, n := readBare(s, i), max(size, -size)
+			if !v.ok || v.value >= 1<<(8*n) || v.value < -1<<(8*n-1) {
 				r.b.out = r.b.out[:start]
 				return 0, false, false
 			}
@@ -487,10 +482,10 @@ func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
 				if size < 0 {
 					shift = 8 * (n - 1 - k)
 				}
-				r.b.out = append(r.b.out, byte(v>>shift))
+				r.b.out = append(r.b.out, byte(v.value>>shift))
 			}
-			marked = marked || strings.ContainsAny(s[i:end], "$&#xXhH")
-			i = end
+			marked = marked || strings.ContainsAny(s[i:v.end], "$&#xXhH")
+			i = v.end
 		}
 		if i = skipSpaces(s, i); i >= len(s) || s[i] != ',' {
 			break
