@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -93,17 +94,14 @@ type dumper struct {
 	b      *builder
 	chosen bool // the user chose the form
 
-	line     dumpLine
-	base     uint64 // the first offset of the message that is read
-	offset   uint64 // of its last line
-	last     int    // start of the last line's bytes in b.out
-	lastLine line   // as in the text
-	starAt   int    // position of a "*" before the next offset, or -1
-	width    int    // bytes of a full line, 0 if not known
-	intro    intro  // introduction of the next message
-	said     intro  // introduction of the current one
-	parted   bool   // a line that is not of the dump was read since the last data
-	spare    int    // of the last line
+	line, last dumpLine
+	base       uint64 // the first offset of the message that is read
+	start      int    // of the last line's bytes in b.out
+	starAt     int    // position of a "*" before the next offset, or -1
+	width      int    // bytes of a full line, 0 if not known
+	intro      intro  // introduction of the next message
+	said       intro  // introduction of the current one
+	parted     bool   // a line that is not of the dump was read since the last data
 	evidence
 }
 
@@ -117,8 +115,6 @@ type evidence struct {
 	fits, dots int
 	misfits    int
 	misfitAt   int
-	lastMisfit bool
-	lastText   string
 	bars       int // texts between bars
 	angles     int
 	dashes     int
@@ -209,6 +205,7 @@ func (d *dumper) read() *Error {
 			break
 		}
 		if e := d.take(l); e != nil {
+			d.commit()
 			return e
 		}
 		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20) {
@@ -271,13 +268,13 @@ func (d *dumper) take(l line) (fail *Error) {
 	}
 	switch d.line.kind {
 	case lineData:
-		return d.data(line{s, l.off})
+		return d.data(l.off)
 	case lineOffset:
-		return d.end(line{s, l.off})
+		return d.end(l.off + d.line.at)
 	case lineBad:
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
-	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.offset+uint64(d.lastLen()) && d.shape.offsets != none {
+	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.next() && d.shape.offsets != none {
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
 	d.line.bad = 0
@@ -298,73 +295,27 @@ func (d *dumper) other(off int, s string) {
 // maxLabel is the number of lines before a message that can tell about it.
 const maxLabel = 6
 
-func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
+// next returns the offset after the last line.
+func (d *dumper) next() uint64 { return d.last.offset + uint64(len(d.last.data)) }
 
-// data handles a parsed line with its bytes.
-func (d *dumper) data(l line) *Error {
-	at := l.off + d.line.at
-	if d.shape.offsets == none {
-		// Without offsets every line continues the previous one, until another line parts them.
-		if d.b.open && d.parted {
-			if e := d.close(); e != nil {
-				return e
-			}
-		}
-		d.line.offset = d.offset + uint64(d.lastLen())
-		if !d.b.open {
-			d.line.offset = 0
-		}
-	}
+// data takes a line with its bytes, which starts at off. The next offset shows how many they are: then they are added.
+func (d *dumper) data(off int) *Error {
+	d.line.off = off
 	if d.b.open {
-		begins, e := d.follow(at)
+		begins, e := d.follow(off + d.line.at)
+		if e == nil && begins {
+			e = d.close()
+		}
 		if e != nil {
 			return e
 		}
-		if begins {
-			if e := d.close(); e != nil {
-				return e
-			}
-		}
 	}
 	if !d.b.open {
-		d.begin(at)
+		d.begin(off + d.line.at)
 	}
 	d.b.leaveLabel(len(d.b.label))
 	d.parted = false
-	d.offset, d.last, d.lastLine = d.line.offset, len(d.b.out), l
-	d.b.out = append(d.b.out, d.line.data...)
-	d.lines++
-	d.letters += d.line.letters
-	d.spare = d.line.spare
-	if d.line.dashed {
-		d.dashes++
-	}
-	d.lastMisfit, d.lastText = false, d.line.text
-	if end := l.off + len(l.text); len(d.line.data) < d.width && end < len(d.t.s) {
-		d.padded = d.padded || scan.IsSpace(d.t.s[end])
-		d.unpadded = d.unpadded || !scan.IsSpace(d.t.s[end])
-	}
-	switch d.line.border {
-	case '|':
-		d.bars++
-	case '>':
-		d.angles++
-	}
-	switch text := d.line.text; {
-	case text == "" && d.line.border == 0:
-	case onlyDots(text) && len(text) == len(d.line.data):
-		d.texts++
-		d.dots++
-	case textFits(d.line.data, d.line.text):
-		d.texts++
-		d.fits++
-	default:
-		d.texts++
-		if d.misfits++; d.misfits == 1 {
-			d.misfitAt = at
-		}
-		d.lastMisfit = true
-	}
+	d.last, d.line = d.line, d.last
 	return nil
 }
 
@@ -381,11 +332,61 @@ func (d *dumper) begin(at int) {
 	}
 }
 
-// follow compares the offset of a line with the previous line. It reports whether the line begins another message.
+// commit adds the bytes of the last line, and what it shows.
+func (d *dumper) commit() {
+	l := &d.last
+	if l.kind != lineData {
+		return
+	}
+	l.kind = lineOther
+	d.start = len(d.b.out)
+	d.b.out = append(d.b.out, l.data...)
+	d.lines++
+	d.letters += l.letters
+	if l.dashed {
+		d.dashes++
+	}
+	if end := l.off + len(l.s); len(l.data) < d.width && end < len(d.t.s) {
+		d.padded = d.padded || scan.IsSpace(d.t.s[end])
+		d.unpadded = d.unpadded || !scan.IsSpace(d.t.s[end])
+	}
+	switch l.border {
+	case '|':
+		d.bars++
+	case '>':
+		d.angles++
+	}
+	if l.text == "" && l.border == 0 {
+		return
+	}
+	switch d.texts++; {
+	case onlyDots(l.text) && len(l.text) == len(l.data):
+		d.dots++
+	case textFits(l.data, l.text):
+		d.fits++
+	default:
+		if d.misfits++; d.misfits == 1 {
+			d.misfitAt = l.off + l.at
+		}
+	}
+}
+
+// follow compares the offset of a line with the previous line. It reports whether the line begins another message. Without offsets every
+// line continues the previous one, until another line parts them.
 func (d *dumper) follow(at int) (begins bool, _ *Error) {
+	if d.shape.offsets == none {
+		d.line.offset = d.next()
+		if !d.parted {
+			d.continued++
+			d.commit()
+		} else {
+			d.line.offset = 0
+		}
+		return d.parted, nil
+	}
 	switch ok, e := d.reach(at); {
 	case ok || e != nil:
-		d.width = max(d.width, d.lastLen())
+		d.width = max(d.width, len(d.last.data))
 		return false, e
 	case d.line.offset == 0:
 		return true, nil
@@ -393,34 +394,38 @@ func (d *dumper) follow(at int) (begins bool, _ *Error) {
 		return false, errAt(at, "the lines that \"*\" stands for do not lead to this offset")
 	case d.base != 0:
 		d.jumps++
-		d.b.note(at, "the offset does not continue from the line before (%#x was expected): read as another message", d.offset+uint64(d.lastLen()))
+		d.b.note(at, "the offset does not continue from the line before (%#x was expected): read as another message", d.next())
 		return true, nil
 	}
 	return false, d.errOffset(at, "offset")
 }
 
-// reach reports whether the lines lead to the offset of this line, perhaps with repeated lines before it, or without what was read of the
-// text column.
+// reach reports whether the lines lead to the offset of this line: perhaps with repeated lines before it, without what was read of the text
+// column, or with spaces at the end, which may be lost or be padding. Then it adds them.
 func (d *dumper) reach(at int) (ok bool, _ *Error) {
-	passed, n := d.line.offset-d.offset, uint64(d.lastLen())
+	passed, n := d.line.offset-d.last.offset, uint64(len(d.last.data))
 	switch {
 	case d.starAt >= 0:
-		if d.line.offset < d.offset || passed < n || (passed-n)%n != 0 {
+		if d.line.offset < d.last.offset || passed < n || (passed-n)%n != 0 {
 			return false, nil
 		}
+		d.commit()
 		if e := d.repeat(passed-n, at); e != nil {
 			return false, e
 		}
-	case passed == n, passed > n && d.pad(passed-n), d.line.offset > 0 && passed < n && d.cutLast(int(passed)):
+	case passed == n, d.line.offset > 0 && passed < n && d.last.cut(int(passed)):
+	case d.shape.cells && passed > n && passed-n <= uint64(d.last.spare):
+		d.last.data = append(d.last.data, strings.Repeat(" ", int(passed-n))...)
 	default:
 		return false, nil
 	}
+	d.commit()
 	d.continued++
 	return true, nil
 }
 
 func (d *dumper) errOffset(at int, what string) *Error {
-	found, want := d.offsetText(d.line.offset), d.offsetText(d.offset+uint64(d.lastLen()))
+	found, want := d.offsetText(d.line.offset), d.offsetText(d.next())
 	e := errAt(at, "the %s is %s, but the lines before lead to %s", what, found, want)
 	e.Found, e.Want = found, want
 	return e
@@ -428,60 +433,26 @@ func (d *dumper) errOffset(at int, what string) *Error {
 
 // offsetText formats an offset as the dump does.
 func (d *dumper) offsetText(v uint64) string {
-	switch d.shape.base {
-	case 8:
-		return fmt.Sprintf("%07o", v)
-	case 10:
-		return fmt.Sprintf("%07d", v)
-	}
-	return fmt.Sprintf("%04x", v)
-}
-
-// pad appends the spaces at the end of the last line that the next offset shows to be bytes; they may be lost, or be padding. ok is false
-// if they do not explain n bytes.
-func (d *dumper) pad(n uint64) bool {
-	if !d.shape.cells || d.starAt >= 0 || n > uint64(d.spare) {
-		return false
-	}
-	d.b.out = append(d.b.out, strings.Repeat(" ", int(n))...)
-	return true
-}
-
-// cutLast truncates the last line to n bytes if the rest can be its text column.
-func (d *dumper) cutLast(n int) bool {
-	again := dumpLine{}
-	again.parse(d.shape, d.lastLine.text, skipSpaces(d.lastLine.text, 0), d.width)
-	if again.kind != lineData || !again.cut(d.lastLine.text, n) {
-		return false
-	}
-	if d.lastMisfit {
-		d.misfits--
-	}
-	d.fits++
-	d.lastMisfit = false
-	d.b.out = d.b.out[:d.last+n]
-	return true
+	return fmt.Sprintf(map[int]string{8: "%07o", 10: "%07d", 16: "%04x"}[d.shape.base], v)
 }
 
 // repeat appends n bytes as copies of the last line.
 func (d *dumper) repeat(n uint64, at int) *Error {
-	d.starAt = -1
-	d.repeats = true
+	d.starAt, d.repeats = -1, true
 	if e := d.b.room(n, at); e != nil {
 		return e
 	}
-	d.width = max(d.width, d.lastLen())
 	from := len(d.b.out)
 	d.b.out = slices.Grow(d.b.out, int(n))[:from+int(n)]
 	for from < len(d.b.out) { // double each time: the copied bytes have the same period
-		from += copy(d.b.out[from:], d.b.out[d.last:from])
+		from += copy(d.b.out[from:], d.b.out[d.start:from])
 	}
 	return nil
 }
 
 func (d *dumper) star(at int) *Error {
 	switch {
-	case !d.b.open, d.lastLen() == 0:
+	case !d.b.open, len(d.last.data) == 0:
 		d.other(at, "*")
 	case d.shape.offsets == none:
 		return errAt(at, "without offsets the number of lines that \"*\" stands for is unknown")
@@ -492,11 +463,10 @@ func (d *dumper) star(at int) *Error {
 }
 
 // end handles a line of an offset only: the length of the message, which hexdump and od write as the last line.
-func (d *dumper) end(l line) *Error {
-	at := l.off + d.line.at
+func (d *dumper) end(at int) *Error {
 	if !d.b.open {
 		if d.line.offset != 0 || d.lines == 0 {
-			d.other(at, l.text[d.line.at:])
+			d.other(at, d.line.s[d.line.at:])
 			return nil
 		}
 		return d.b.add(Message{}, len(d.b.out), at) // an empty input
@@ -505,15 +475,13 @@ func (d *dumper) end(l line) *Error {
 	if e != nil {
 		return e
 	}
-	if n := uint64(d.lastLen()); !ok {
-		more := d.offset + n - d.line.offset // of the last word, which is padded with zeros
-		if more == 0 || more > n || more >= uint64(d.shape.bytes) {
+	if !ok {
+		n, more := len(d.last.data), d.next()-d.line.offset // of the last word, which is padded with zeros
+		if more == 0 || more > uint64(n) || more >= uint64(d.shape.bytes) {
 			return d.errOffset(at, "final offset")
 		}
-		d.b.out = d.b.out[:len(d.b.out)-int(more)]
-		if d.lastMisfit && textFits(d.b.out[d.last:], d.lastText) {
-			d.misfits--
-		}
+		d.last.data = d.last.data[:n-int(more)]
+		d.commit()
 		d.continued++
 	}
 	d.starAt = -1
@@ -530,15 +498,12 @@ func (d *dumper) close() *Error {
 		d.starAt = -1
 	}
 	// No offset gives the end of the last line: units beyond the usual width are text that looks like hex.
-	usual := d.width
-	if usual == 0 {
-		usual = 16
+	if usual := cmp.Or(d.width, followWidth); d.last.kind == lineData && len(d.last.data) > usual {
+		d.last.cut(usual)
 	}
-	if d.lastLen() > usual {
-		d.cutLast(usual)
-	}
+	d.commit()
 	if d.shape.bytes > 1 && d.shape.offsets == plain {
-		d.b.note(d.lastLine.off, "no final offset tells the length: the last word may end with padding")
+		d.b.note(d.last.off, "no final offset tells the length: the last word may end with padding")
 	}
 	return d.add()
 }

@@ -13,6 +13,8 @@ type dumpLine struct {
 	kind    lineKind
 	start   offset
 	offset  uint64
+	s       string
+	off     int // of the line, in the text
 	at      int // position of the offset in the line
 	data    []byte
 	units   []unitEnd // of data
@@ -39,7 +41,7 @@ type unitEnd struct{ bytes, pos int }
 
 // parse parses s from position at on. width is the number of bytes of full lines if it is known, else 0.
 func (l *dumpLine) parse(x *shape, s string, at, width int) {
-	*l = dumpLine{data: l.data[:0], units: l.units[:0], at: at}
+	*l = dumpLine{s: s, data: l.data[:0], units: l.units[:0], at: at}
 	if len(s) > maxDumpLine || !l.readOffset(x, s) {
 		return
 	}
@@ -127,7 +129,7 @@ func (l *dumpLine) endUnits(x *shape, s string, i, width int) {
 	}
 	for _, usual := range [...]int{width, followWidth} {
 		if usual > 0 && len(l.data) > usual && x.freeText() {
-			l.cut(s, usual)
+			l.cut(usual)
 		}
 	}
 	last, n := l.units[len(l.units)-1].pos, len(l.data)
@@ -157,11 +159,14 @@ func (x *shape) border(c byte) string {
 
 // cut drops the units after the first n bytes, if the rest of the line is a text column that agrees with them. Hex-looking text right
 // after the units parses as units; only the next offset, or the usual width, shows the difference.
-func (l *dumpLine) cut(s string, n int) bool {
+func (l *dumpLine) cut(n int) bool {
 	for i, u := range l.units {
-		if u.bytes == n && u.pos < len(s) && textFits(l.data[:n], s[skipSpaces(s, u.pos):]) {
-			l.units, l.data = l.units[:i+1], l.data[:n]
-			return true
+		if u.bytes == n && u.pos < len(l.s) {
+			text := l.s[skipSpaces(l.s, u.pos):]
+			if textFits(l.data[:n], text) {
+				l.units, l.data, l.text, l.border = l.units[:i+1], l.data[:n], text, 0
+				return true
+			}
 		}
 	}
 	return false
