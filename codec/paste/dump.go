@@ -362,7 +362,7 @@ func (d *dumper) commit() {
 	switch d.texts++; {
 	case onlyDots(l.text) && len(l.text) == len(l.data):
 		d.dots++
-	case textFits(l.data, l.text):
+	case l.fits:
 		d.fits++
 	default:
 		if d.misfits++; d.misfits == 1 {
@@ -481,6 +481,7 @@ func (d *dumper) end(at int) *Error {
 			return d.errOffset(at, "final offset")
 		}
 		d.last.data = d.last.data[:n-int(more)]
+		d.last.fits = textFits(d.last.data, d.last.text)
 		d.commit()
 		d.continued++
 	}

@@ -20,6 +20,7 @@ type dumpLine struct {
 	units   []unitEnd // of data
 	text    string    // the text column, to the end of the line
 	border  byte      // of the text: | > or 0
+	fits    bool      // the text agrees with the data
 	bad     int       // lineBad: position in the line
 	want    string    // lineBad: expected contents
 	letters int       // cells that are no numbers
@@ -164,7 +165,7 @@ func (l *dumpLine) cut(n int) bool {
 		if u.bytes == n && u.pos < len(l.s) {
 			text := l.s[skipSpaces(l.s, u.pos):]
 			if textFits(l.data[:n], text) {
-				l.units, l.data, l.text, l.border = l.units[:i+1], l.data[:n], text, 0
+				l.units, l.data, l.text, l.border, l.fits = l.units[:i+1], l.data[:n], text, 0, true
 				return true
 			}
 		}
@@ -175,13 +176,16 @@ func (l *dumpLine) cut(n int) bool {
 // finish ends the units; the text column starts at i.
 func (l *dumpLine) finish(x *shape, s string, i int) {
 	l.kind, l.text = lineData, s[i:]
-	if l.text == "" || x.freeText() && textFits(l.data, l.text) {
+	if l.text == "" {
+		return
+	}
+	if l.fits = x.freeText() && textFits(l.data, l.text); l.fits {
 		return
 	}
 	if after := x.border(s[i]); after != "" {
-		text := strings.TrimSuffix(l.text[1:], after)
-		if !x.freeText() || strings.HasSuffix(l.text[1:], after) || textFits(l.data, text) {
-			l.border, l.text = s[i], text
+		text, closed := strings.CutSuffix(l.text[1:], after)
+		if fits := textFits(l.data, text); fits || closed || !x.freeText() {
+			l.border, l.text, l.fits = s[i], text, fits
 			return
 		}
 	}

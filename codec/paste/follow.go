@@ -171,7 +171,7 @@ func (f *followDumper) take(l line) *Error {
 	f.next[dir], f.seen[dir] = f.line.offset+uint64(n), true
 	f.count[dir]++
 	f.lines++
-	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && !sameText(f.line.data, f.line.text) && textFits(f.line.data, f.line.text) {
+	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && f.line.fits && !sameText(f.line.data, f.line.text) {
 		f.gaps++
 	}
 	if n < followWidth {
