@@ -152,7 +152,7 @@ func (d *dumper) sure() bool {
 	case x.offsets == none && x.unit == unitByte:
 		return d.texts == d.lines && (d.bars+d.angles == d.lines || d.fits+d.dots == d.lines && d.misfits == 0)
 	case x.offsets == none:
-		return d.texts == d.lines && d.angles > 0 || x.digits == tickedDigits
+		return d.texts == d.lines && d.angles > 0 || x.digits == tickedDigits && len(d.b.out) > x.bytes
 	case x.offsets == address && !d.ticked && d.dashes == 0 && x.digits < 8:
 		return false
 	case d.continued > 0 || d.fits > 0:
@@ -356,6 +356,7 @@ func (d *dumper) commit() {
 	case '>':
 		d.angles++
 	}
+	d.shape.bordered = d.shape.bordered || l.border != 0
 	if l.text == "" && l.border == 0 {
 		return
 	}
@@ -388,7 +389,7 @@ func (d *dumper) follow(at int) (begins bool, _ *Error) {
 	case ok || e != nil:
 		d.width = max(d.width, len(d.last.data))
 		return false, e
-	case d.line.offset == 0:
+	case d.line.offset == 0, d.line.offset == d.base && d.starAt < 0:
 		return true, nil
 	case d.starAt >= 0:
 		return false, errAt(at, "the lines that \"*\" stands for do not lead to this offset")

@@ -135,7 +135,9 @@ func (l *dumpLine) endUnits(x *shape, s string, i, width int) {
 	}
 	last, n := l.units[len(l.units)-1].pos, len(l.data)
 	i = skipSpaces(s, last)
-	if x.border(s[i]) == "" && !(x.freeText() && (n == followWidth || n == width || i-last > x.gap() || textFits(l.data, s[i:]) || onlyDots(s[i:]))) {
+	free, after := x.freeText(), x.border(s[i])
+	if !(free && (n == followWidth || n == width || i-last > x.gap() || textFits(l.data, s[i:]) || onlyDots(s[i:]))) &&
+		(after == "" || free && !strings.HasSuffix(s[i+1:], after)) {
 		l.fail(i, x.want)
 		return
 	}
@@ -144,7 +146,7 @@ func (l *dumpLine) endUnits(x *shape, s string, i, width int) {
 
 // freeText reports whether text without borders may follow the units.
 func (x *shape) freeText() bool {
-	return x.offsets == address || x.offsets == colon && x.form != formGDB || x.unit == unitByte || x.digits == tickedDigits
+	return !x.bordered && (x.offsets == address || x.offsets == colon && x.form != formGDB || x.unit == unitByte || x.digits == tickedDigits)
 }
 
 // border returns what ends the text that starts with a character after the units, "" if that is not a border.

@@ -13,11 +13,12 @@ type shape struct {
 	offsets notation
 	base    int // of offsets
 	unit
-	step   int  // spaces between units
-	most   int  // bytes on a line, 0 for any number
-	padded bool // offsets have as many digits as od writes
-	broken bool // an offset is not in this base
-	rank   int  // how distinctive it is
+	step     int  // spaces between units
+	most     int  // bytes on a line, 0 for any number
+	padded   bool // offsets have as many digits as od writes
+	broken   bool // an offset is not in this base
+	rank     int  // how distinctive it is
+	bordered bool // texts have borders, as a line has shown
 }
 
 // notation is the way in which offsets are written.

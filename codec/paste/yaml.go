@@ -60,7 +60,7 @@ func (y *yamlReader) take(l line) *Error {
 		return nil
 	case y.b.open && at > y.indent:
 		y.block.to = l.off + len(s)
-		return nil
+		return y.oneWord(l.off+at, y.block.to)
 	}
 	if e := y.endData(); e != nil {
 		return e
@@ -86,9 +86,17 @@ func (y *yamlReader) take(l line) *Error {
 		y.beginData(l.off+indent, indent, key)
 		data = strings.TrimLeft(data, "|>-+ ")
 		y.block = span{l.off + len(s) - len(data), l.off + len(s)}
-		return nil
+		return y.oneWord(y.block.from, y.block.to)
 	}
 	return y.entry(key, value, l.off+at, l.off+len(s)-len(value))
+}
+
+// oneWord returns an error for white space in a line of data.
+func (y *yamlReader) oneWord(from, to int) *Error {
+	if n := strings.IndexAny(y.t.s[from:to], " \t"); n >= 0 {
+		return errFound(y.t, skipSpaces(y.t.s, from+n), "the end of the line")
+	}
+	return nil
 }
 
 // entry handles a line "key: value" without data.
