@@ -45,7 +45,7 @@ func readDump(t *pasted, form string) (*dumper, *Error) {
 	if form != "" {
 		shapes = slices.DeleteFunc(shapes, func(s shape) bool { return !slices.Contains(s.forms(), form) })
 		slices.SortStableFunc(shapes, func(a, b shape) int {
-			return min(slices.Index(a.forms(), form), 1) - min(slices.Index(b.forms(), form), 1)
+			return cmp.Or(a.rank/100-b.rank/100, min(slices.Index(a.forms(), form), 1)-min(slices.Index(b.forms(), form), 1))
 		})
 	}
 	var best *dumper
