@@ -11,47 +11,29 @@ import (
 
 // readBase64 reads the forms "base64" and "base64url".
 func readBase64(t *pasted) (*builder, *Error) {
-	s := t.s
-	i := dataURL(s)
 	d := base64Decoder{t: t, b: &builder{form: formBase64}}
-	d.b.out = make([]byte, 0, len(s)/4*3+3)
-	flush := func(at int) *Error {
-		if !d.b.open {
-			return nil
-		}
-		if e := d.end(at); e != nil {
-			return e
-		}
-		return d.b.end()
+	d.b.out = make([]byte, 0, len(t.s)/4*3+3)
+	from := dataURL(t.s)
+	to := from
+	flush := func() *Error {
+		unit := span{from, to}
+		from = to
+		return d.message(unit)
 	}
-	for i < len(s) {
-		c := s[i]
-		switch {
-		case c == '\n':
-			next := i + 1
-			for next < len(s) && (scan.IsSpace(s[next]) || s[next] == '\r') {
-				next++
-			}
-			if d.padded || next < len(s) && s[next] == '\n' {
-				if e := flush(i); e != nil {
-					return nil, e
-				}
-			}
-			i = next
-		case scan.IsSpace(c) || c == '\r':
-			i++
-		default:
-			if !d.b.open {
-				_ = d.b.begin(Message{}, i)
-			}
-			n, e := d.run(i)
-			if e != nil {
-				return nil, e
-			}
-			i = n
+	e := t.each(func(l line) *Error {
+		text := strings.TrimSpace(l.text)
+		if text != "" {
+			to = l.off + len(l.text)
 		}
+		if text == "" || strings.HasSuffix(text, "=") {
+			return flush()
+		}
+		return nil
+	})
+	if e == nil {
+		e = flush()
 	}
-	if e := flush(len(s)); e != nil {
+	if e != nil {
 		return nil, e
 	}
 	if d.url {
@@ -71,18 +53,31 @@ func dataURL(s string) int {
 	return 0
 }
 
-// base64Decoder decodes consecutive units.
+// base64Decoder decodes units, each the digits of whole bytes.
 type base64Decoder struct {
-	t *pasted
-	b *builder
-
-	bits, n  uint32 // digits read of the current group of four, and how many
-	padded   bool   // the unit has ended with padding
-	pads     int
+	t        *pasted
+	b        *builder
 	missing  bool // padding was omitted
 	std, url bool // characters of only that alphabet were seen
 	other    int  // characters that are not hex digits
 }
+
+// message reads a part of the text as a message.
+func (d *base64Decoder) message(unit span) *Error {
+	for unit.from < unit.to && isBlank(d.t.s[unit.from]) {
+		unit.from++
+	}
+	if unit.from == unit.to {
+		return nil
+	}
+	_ = d.b.begin(Message{}, unit.from)
+	if e := d.unit(unit); e != nil {
+		return e
+	}
+	return d.b.end()
+}
+
+func isBlank(c byte) bool { return scan.IsSpace(c) || c == '\r' || c == '\n' }
 
 // base64Value maps base64 digits of either alphabet to their values, other characters to 0xff.
 var base64Value = func() (v [256]byte) {
@@ -97,73 +92,60 @@ var base64Value = func() (v [256]byte) {
 	return v
 }()
 
-// run reads the digits and the padding at i and returns their end.
-func (d *base64Decoder) run(i int) (int, *Error) {
-	s, out := d.t.s, d.b.out
-	for ; i < len(s); i++ {
+// unit appends the bytes of a part of the text. White space inside is skipped.
+func (d *base64Decoder) unit(unit span) *Error {
+	s, out, end := d.t.s, d.b.out, unit.to
+	bits, n, pads := uint32(0), 0, 0
+	for i := unit.from; i < unit.to; i++ {
 		c := s[i]
 		v := base64Value[c]
-		if v == scan.NotHex {
-			break
-		}
-		if d.padded {
-			return i, errFound(d.t, i, "the end of the line after padding").as(d.strength())
-		}
-		if v >= 62 {
-			if c == '+' || c == '/' {
-				d.std = true
-			} else {
-				d.url = true
+		switch {
+		case isBlank(c):
+			continue
+		case c == '=':
+			if pads++; n == 0 || pads > 4-n {
+				return errAt(i, "padding where none belongs").as(d.strength())
 			}
-			if d.std && d.url {
-				return i, errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)).as(d.strength())
-			}
+			continue
+		case pads > 0:
+			return errFound(d.t, i, "the end of the line after padding").as(d.strength())
+		case v == scan.NotHex:
+			return errFound(d.t, i, "base64").as(d.strength())
+		case v < 62:
+		case c == '+' || c == '/':
+			d.std = true
+		default:
+			d.url = true
+		}
+		if v >= 62 && d.std && d.url {
+			return errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)).as(d.strength())
 		}
 		if !scan.IsHex(c) {
 			d.other++
 		}
-		d.bits = d.bits<<6 | uint32(v)
-		if d.n++; d.n == 4 {
-			out = append(out, byte(d.bits>>16), byte(d.bits>>8), byte(d.bits))
-			d.bits, d.n = 0, 0
+		bits = bits<<6 | uint32(v)
+		if n++; n == 4 {
+			out = append(out, byte(bits>>16), byte(bits>>8), byte(bits))
+			bits, n = 0, 0
 		}
+		d.b.out = out
 	}
-	d.b.out = out
-	for ; i < len(s) && s[i] == '='; i++ {
-		d.padded = true
-		if d.pads++; d.n == 0 && d.pads > 0 || d.pads > 4-int(d.n) {
-			return i, errAt(i, "padding where none belongs").as(d.strength())
-		}
-	}
-	if i < len(s) && !scan.IsSpace(s[i]) && s[i] != '\r' && s[i] != '\n' {
-		return i, errFound(d.t, i, "base64").as(d.strength())
-	}
-	return i, nil
-}
-
-// end ends a unit at an offset of the text.
-func (d *base64Decoder) end(at int) *Error {
-	defer func() { d.bits, d.n, d.pads, d.padded = 0, 0, 0, false }()
+	spare := uint32(0)
 	switch {
-	case d.n == 1:
-		return errAt(at, "a single base64 digit is left over: some are missing before").as(d.strength())
-	case d.padded && d.pads != 4-int(d.n):
-		return errAt(at, "padding is incomplete: expected %q", strings.Repeat("=", 4-int(d.n))).as(d.strength())
-	case d.n == 2:
-		d.b.out = append(d.b.out, byte(d.bits>>4))
-		d.spare(at, d.bits&0xf)
-	case d.n == 3:
-		d.b.out = append(d.b.out, byte(d.bits>>10), byte(d.bits>>2))
-		d.spare(at, d.bits&3)
+	case n == 1:
+		return errAt(end, "a single base64 digit is left over: some are missing before").as(d.strength())
+	case pads > 0 && pads != 4-n:
+		return errAt(end, "padding is incomplete: expected %q", strings.Repeat("=", 4-n)).as(d.strength())
+	case n == 2:
+		d.b.out, spare = append(out, byte(bits>>4)), bits&0xf
+	case n == 3:
+		d.b.out, spare = append(out, byte(bits>>10), byte(bits>>2)), bits&3
 	}
-	d.missing = d.missing || d.n != 0 && !d.padded
+	if spare != 0 {
+		d.b.note(end, "the spare bits of the last base64 digit are not zero; the end may be missing")
+	}
+	d.missing = d.missing || n != 0 && pads == 0
 	return nil
-}
-
-func (d *base64Decoder) spare(at int, bits uint32) {
-	if bits != 0 {
-		d.b.note(at, "the spare bits of the last base64 digit are not zero; the end may be missing")
-	}
 }
 
 func (d *base64Decoder) strength() strength {

@@ -141,10 +141,16 @@ func (b *builder) unexplained(t *pasted) int {
 	}
 	n := b.lost
 	for _, gap := range b.left {
-		for i := gap.from; i < gap.to; i++ {
-			if t.s[i] > ' ' {
-				n++
-			}
+		n += inked(t.s[gap.from:gap.to])
+	}
+	return n
+}
+
+// inked returns the number of characters that are not white space.
+func inked(s string) (n int) {
+	for i := range len(s) {
+		if s[i] > ' ' {
+			n++
 		}
 	}
 	return n

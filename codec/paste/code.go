@@ -189,7 +189,7 @@ func (r *codeReader) refuse(at span, what string, e *Error) {
 	}
 	r.b.note(e.off, "%s was skipped: %s", what, e.Message)
 	r.b.cover(at)
-	r.b.lost += at.to - at.from
+	r.b.lost += inked(r.t.s[at.from:at.to])
 }
 
 // finish makes messages of the pieces.

@@ -421,12 +421,11 @@ func hexCell(s string) (off int, ok bool) {
 
 // base64Cell appends the bytes of a base64 text in either alphabet to out; ok is false if s is not base64.
 func base64Cell(out []byte, s string) (_ []byte, ok bool) {
-	d := base64Decoder{t: &pasted{s}, b: &builder{out: out}}
-	n, e := d.run(0)
-	if e != nil || n != len(s) || s == "" {
+	if s == "" || strings.ContainsAny(s, " \t\r\n") {
 		return out, false
 	}
-	if e := d.end(n); e != nil {
+	d := base64Decoder{t: &pasted{s}, b: &builder{out: out}}
+	if d.unit(span{0, len(s)}) != nil {
 		return out, false
 	}
 	return d.b.out, true
@@ -443,11 +442,11 @@ func appendListCell(t *pasted, b *builder, c cell) *Error {
 		for end < len(c.text) && scan.IsWord(c.text[end]) || end < len(c.text) && c.text[end] == '.' {
 			end++
 		}
-		v, _, ok := byteValue(c.text[i:end])
-		if !ok {
+		v := readLiteral(c.text[:end], i)
+		if v.end < end || !v.isByte() {
 			return errAt(c.off+i, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(c.text[i:end]))
 		}
-		b.out = append(b.out, v)
+		b.out = append(b.out, byte(v.value))
 		i = end
 	}
 	return nil

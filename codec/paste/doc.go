@@ -16,6 +16,8 @@
 //   - Several lines of plain hex are one message if they look wrapped, since nearly every tool that prints hex wraps it: all but the last one
 //     have the same length, at which text is usually wrapped. Otherwise each line is a message; so it is in a file read as a capture if the
 //     lengths differ. A blank line starts another message. The form "hex" or "hex-lines" decides it.
+//   - The shape of a dump is what its lines show: how offsets are marked, the unit, the spaces between units, the text column and its
+//     borders. The base of the offsets is that in which they count the bytes.
 //   - In a dump an offset of 0 starts a new message. Any other jump is an error, except in dumps that start at an
 //     address (debuggers), where it starts a new message with a note.
 //   - The text column is never read for bytes. If it looks like hex, the end of the hex follows from the next offset, the width of the other
@@ -38,7 +40,7 @@
 //  2. Write the reader in a file of its own. It reads the lines of the text (pasted.each), calls builder.begin where a message starts,
 //     appends its bytes to builder.out, and calls builder.end; and builder.leave for each part of the text that it does not read, or
 //     builder.addLabel for lines that may tell about the next message; or it sets builder.strict and calls builder.cover for what it
-//     reads. A mistake is an Error with its position (errAt, errFound). A dump with offsets needs no reader: it is a row of dumpStyles.
+//     reads. A mistake is an Error with its position (errAt, errFound). A dump with offsets needs no reader: its units are a row of units.
 //  3. To have it recognised, write a function that finds the form's signature (bySign), or a try function, which returns nil, nil for
 //     other texts, and give it a turn before the forms with weaker signatures: of candidates with equal scores the first is taken.
 //  4. Add texts to TestRecognise; the fuzz targets and the menu take the form from the table.

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -8,48 +9,191 @@ import (
 	"wirebench/codec/scan"
 )
 
-// dumper reads a text in one style.
+// dumpReader returns the reader of one form of dumps: the first of its shapes that reads the text without an error.
+func dumpReader(form string) reader {
+	return func(t *pasted) (*builder, *Error) {
+		d, e := readDump(t, form)
+		if d != nil {
+			return d.b, nil
+		}
+		if e == nil {
+			e = errWhole("no line of the text is a line of this form")
+		}
+		return nil, e
+	}
+}
+
+// tryDump recognises and reads dumps.
+func tryDump(t *pasted) (*builder, *Error) {
+	d, e := readDump(t, "")
+	if d == nil {
+		return nil, e
+	}
+	d.b.form, d.b.why = d.formID(), d.reason()
+	if d.boxed {
+		d.b.title = "Dump in a box"
+		d.b.why += ", in a drawn box"
+	}
+	return d.b, nil
+}
+
+// readDump reads the text in each of the shapes that its lines show, or those that can be of a form. Of those that read it, it takes the
+// first one whose text column agrees best with the bytes. Without a form a shape must have some evidence, and a shape that fails in the
+// middle is still chosen if no other explains as much.
+func readDump(t *pasted, form string) (*dumper, *Error) {
+	shapes := shapesOf(t)
+	if form != "" {
+		shapes = slices.DeleteFunc(shapes, func(s shape) bool { return !slices.Contains(s.forms(), form) })
+		slices.SortStableFunc(shapes, func(a, b shape) int {
+			return cmp.Or(a.rank/100-b.rank/100, min(slices.Index(a.forms(), form), 1)-min(slices.Index(b.forms(), form), 1))
+		})
+	}
+	var best *dumper
+	var fail *Error
+	failed := 0 // evidence for the shape of fail
+	for i := range shapes {
+		d := &dumper{t: t, shape: &shapes[i], b: &builder{}, chosen: form != ""}
+		if e := d.read(); e != nil {
+			if (d.sure() || d.chosen) && (fail == nil || e.off > fail.off) {
+				fail, failed = e.as(max(e.strength, likely)), d.supports()
+				if fail.Form = d.formID(); !d.sure() {
+					failed = -1
+				}
+				if failed > 0 {
+					fail.strength = certain
+				}
+			}
+			continue
+		}
+		if d.lines == 0 || !d.chosen && !d.sure() {
+			continue
+		}
+		if best == nil || d.better(best) {
+			best = d
+		}
+		if best.misfits == 0 && best.others == 0 && best.sure() {
+			break
+		}
+	}
+	if best == nil || fail != nil && best.others+best.misfits > 0 && failed >= best.supports() {
+		return nil, fail
+	}
+	if best.repeats || best.shape.cells {
+		best = best.otherBase(shapes)
+	}
+	if best.misfits > 0 {
+		best.b.note(best.misfitAt, "the text column does not agree with the hex; the hex counts")
+	}
+	return best, nil
+}
+
+// dumper reads a text in one shape.
 type dumper struct {
 	t      *pasted
-	style  *dumpStyle
+	shape  *shape
 	b      *builder
 	chosen bool // the user chose the form
 
-	line     dumpLine
-	base     uint64 // the first offset of the message that is read
-	offset   uint64 // of its last line
-	last     int    // start of the last line's bytes in b.out
-	lastLine line   // as in the text
-	starAt   int    // position of a "*" before the next offset, or -1
-	width    int    // bytes of a full line, 0 if not known
-	intro    intro  // introduction of the next message
-	said     intro  // introduction of the current one
+	line, last dumpLine
+	base       uint64 // the first offset of the message that is read
+	start      int    // of the last line's bytes in b.out
+	starAt     int    // position of a "*" before the next offset, or -1
+	width      int    // bytes of a full line, 0 if not known
+	intro      intro  // introduction of the next message
+	said       intro  // introduction of the current one
+	parted     bool   // a line that is not of the dump was read since the last data
+	evidence
+}
 
+// evidence is what the lines show of a shape.
+type evidence struct {
 	lines      int // of data
 	others     int // not blank and not part of the dump
 	continued  int // lines and final offsets that continue the previous line
 	jumps      int
-	fits       int // lines whose text column agrees with the bytes
+	texts      int // lines with a text column, of which fits agree with the bytes, and dots show nothing
+	fits, dots int
 	misfits    int
 	misfitAt   int
-	lastMisfit bool
-	texts      int // lines with a text column
+	bars       int // texts between bars
+	angles     int
 	dashes     int
-	zeroBase   bool // all messages start at offset 0
-	digits     int  // of the first offset
+	letters    int  // cells of characters
 	intros     int  // messages with an intro
+	digits     int  // of the first offset, with its marks
+	zeroBase   bool // all messages start at offset 0
 	repeats    bool
 	padded     bool // a line is shorter than the previous ones and padded with spaces
 	unpadded   bool // such a line is not padded
-	lastText   string
 	marked     bool // the first offset has 0x before it
-	longGap    bool // WinDbg's mark in the offset
+	ticked     bool // WinDbg's mark is in it
+	boxed      bool
+}
 
-	parted  bool // a line that is not of the dump was read since the last data
-	boxed   bool
-	dots    int // lines with a text column of dots
-	letters int // cells of characters
-	spare   int // of the last line
+// supports returns the number of lines that support the shape: by a consecutive offset, or by a text column that agrees.
+func (d *dumper) supports() int { return d.continued + d.fits }
+
+// better reports whether d explains more of the text than other.
+func (d *dumper) better(other *dumper) bool {
+	if d.chosen && d.sure() != other.sure() {
+		return d.sure()
+	}
+	return d.others < other.others || d.others == other.others && d.misfits < other.misfits
+}
+
+// sure reports whether there is enough evidence that the text is a dump of this shape.
+func (d *dumper) sure() bool {
+	x := d.shape
+	switch {
+	case d.lines == 0 || d.others > d.lines && d.fits+d.dots < d.lines && d.continued < 2 || d.jumps > d.continued:
+		return false
+	case x.cells:
+		return d.letters > 0 && d.zeroBase // od -tu1 has the same columns
+	case x.offsets == none && x.unit == unitByte:
+		return d.texts == d.lines && (d.bars+d.angles == d.lines || d.fits+d.dots == d.lines && d.misfits == 0)
+	case x.offsets == none:
+		return d.texts == d.lines && d.angles > 0 || x.digits == tickedDigits && len(d.b.out) > x.bytes
+	case x.offsets == address && !d.ticked && d.dashes == 0 && x.digits < 8:
+		return false
+	case d.continued > 0 || d.fits > 0:
+		return true
+	case x.form == formGDB:
+		return true
+	case x.offsets == colon:
+		return d.digits > 6 || d.zeroBase && d.digits > 4
+	case x.offsets == address:
+		return d.ticked || d.dashes > 0
+	}
+	return d.bars+d.angles > 0 || d.zeroBase && d.digits >= 4 && d.digits != x.digits && (x.digits == 2 || d.digits == 7 && x.digits > 0)
+}
+
+// otherBase decides whether offsets are octal, decimal or hex if only "*" lines are between them, or spaces, so that several readings are
+// consistent. hexdump pads a short line with spaces and od does not; that decides, and a note reports it.
+func (d *dumper) otherBase(shapes []shape) *dumper {
+	if (d.padded || d.bars > 0) && d.shape.base == 16 {
+		return d
+	}
+	for i := range shapes {
+		x := &shapes[i]
+		if x.unit != d.shape.unit || x.offsets != d.shape.offsets || x.base == d.shape.base || x.base == 16 && x.digits == 2 || x.base != 16 && !x.padded {
+			continue // od's offsets have seven digits, and six if they are hex
+		}
+		o := &dumper{t: d.t, shape: x, b: &builder{}, chosen: d.chosen}
+		if e := o.read(); e != nil || !o.sure() || d.better(o) || len(o.b.out) == len(d.b.out) {
+			continue
+		}
+		chosen, left := d, o
+		if d.unpadded && d.shape.base == 16 && !d.shape.cells {
+			chosen, left = o, d
+		}
+		note := fmt.Sprintf("the offsets also read as %s, which makes %d bytes instead of %d", left.shape.baseName(), len(left.b.out), len(chosen.b.out))
+		if f := left.formID(); f != chosen.formID() {
+			note += fmt.Sprintf("; if so, choose the form %q", f)
+		}
+		chosen.b.note(chosen.b.first, "%s", note)
+		return chosen
+	}
+	return d
 }
 
 func (d *dumper) read() *Error {
@@ -61,6 +205,7 @@ func (d *dumper) read() *Error {
 			break
 		}
 		if e := d.take(l); e != nil {
+			d.commit()
 			return e
 		}
 		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20) {
@@ -76,7 +221,7 @@ func (d *dumper) read() *Error {
 // take reads one line of the text.
 func (d *dumper) take(l line) (fail *Error) {
 	s := l.text
-	if d.style.unit != unitChars {
+	if !d.shape.cells {
 		s = strings.TrimRight(s, " \t")
 	}
 	at := skipSpaces(s, 0)
@@ -105,7 +250,7 @@ func (d *dumper) take(l line) (fail *Error) {
 			}
 		}()
 	}
-	d.line.parse(d.style, s, at, d.width)
+	d.line.parse(d.shape, s, at, d.width)
 	if d.line.kind == lineOther || d.line.kind == lineBad {
 		if in, rest := readIntro(s, at); in.set {
 			if rest == len(s) {
@@ -113,23 +258,23 @@ func (d *dumper) take(l line) (fail *Error) {
 				return nil
 			}
 			kind := d.line.kind
-			d.line.parse(d.style, s, rest, d.width)
+			d.line.parse(d.shape, s, rest, d.width)
 			if d.line.kind == lineData {
 				d.intro = in
 			} else if d.line.kind = lineOther; kind == lineBad {
-				d.line.parse(d.style, s, at, d.width)
+				d.line.parse(d.shape, s, at, d.width)
 			}
 		}
 	}
 	switch d.line.kind {
 	case lineData:
-		return d.data(line{s, l.off})
+		return d.data(l.off)
 	case lineOffset:
-		return d.end(line{s, l.off})
+		return d.end(l.off + d.line.at)
 	case lineBad:
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
-	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.offset+uint64(d.lastLen()) && d.style.offset != offsetNone {
+	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.next() && d.shape.offsets != none {
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
 	d.line.bad = 0
@@ -150,66 +295,27 @@ func (d *dumper) other(off int, s string) {
 // maxLabel is the number of lines before a message that can tell about it.
 const maxLabel = 6
 
-func (d *dumper) lastLen() int { return len(d.b.out) - d.last }
+// next returns the offset after the last line.
+func (d *dumper) next() uint64 { return d.last.offset + uint64(len(d.last.data)) }
 
-// data handles a parsed line with its bytes.
-func (d *dumper) data(l line) *Error {
-	at := l.off + d.line.at
-	if d.style.offset == offsetNone {
-		// Without offsets every line continues the previous one, until another line parts them.
-		if d.b.open && d.parted {
-			if e := d.close(); e != nil {
-				return e
-			}
-		}
-		d.line.offset = d.offset + uint64(d.lastLen())
-		if !d.b.open {
-			d.line.offset = 0
-		}
-	}
+// data takes a line with its bytes, which starts at off. The next offset shows how many they are: then they are added.
+func (d *dumper) data(off int) *Error {
+	d.line.off = off
 	if d.b.open {
-		begins, e := d.follow(at)
+		begins, e := d.follow(off + d.line.at)
+		if e == nil && begins {
+			e = d.close()
+		}
 		if e != nil {
 			return e
 		}
-		if begins {
-			if e := d.close(); e != nil {
-				return e
-			}
-		}
 	}
 	if !d.b.open {
-		d.begin(at)
+		d.begin(off + d.line.at)
 	}
 	d.b.leaveLabel(len(d.b.label))
 	d.parted = false
-	d.offset, d.last, d.lastLine = d.line.offset, len(d.b.out), l
-	d.b.out = append(d.b.out, d.line.data...)
-	d.lines++
-	d.letters += d.line.letters
-	d.spare = d.line.spare
-	if d.line.dashed {
-		d.dashes++
-	}
-	d.lastMisfit, d.lastText = false, d.line.text
-	if end := l.off + len(l.text); len(d.line.data) < d.width && end < len(d.t.s) {
-		d.padded = d.padded || scan.IsSpace(d.t.s[end])
-		d.unpadded = d.unpadded || !scan.IsSpace(d.t.s[end])
-	}
-	switch {
-	case !d.line.hasText, onlyDots(d.line.text) && len(d.line.text) == len(d.line.data):
-		d.texts += min(1, len(d.line.text))
-		d.dots += min(1, len(d.line.text))
-	case textFits(d.line.data, d.line.text):
-		d.texts++
-		d.fits++
-	default:
-		d.texts++
-		if d.misfits++; d.misfits == 1 {
-			d.misfitAt = at
-		}
-		d.lastMisfit = true
-	}
+	d.last, d.line = d.line, d.last
 	return nil
 }
 
@@ -221,95 +327,135 @@ func (d *dumper) begin(at int) {
 	}
 	d.zeroBase = d.zeroBase && d.base == 0
 	if d.lines == 0 {
-		d.digits = d.line.digits
-		offset := d.line.written
-		d.marked = strings.HasPrefix(offset, "0x")
-		d.longGap = strings.Contains(offset, "`")
+		o := &d.line.start
+		d.digits, d.marked, d.ticked = o.end, o.hex, strings.Contains(o.digits, "`")
 	}
 }
 
-// follow compares the offset of a line with the previous line. It reports whether the line begins another message.
-func (d *dumper) follow(at int) (begins bool, _ *Error) {
-	passed, n := d.line.offset-d.offset, uint64(d.lastLen())
-	switch {
-	case d.starAt >= 0:
-		extra := passed - n
-		if d.line.offset < d.offset || passed < n || extra%n != 0 {
-			if d.line.offset == 0 {
-				return true, nil
-			}
-			return false, errAt(at, "the lines that \"*\" stands for do not lead to this offset")
+// commit adds the bytes of the last line, and what it shows.
+func (d *dumper) commit() {
+	l := &d.last
+	if l.kind != lineData {
+		return
+	}
+	l.kind = lineOther
+	d.start = len(d.b.out)
+	d.b.out = append(d.b.out, l.data...)
+	d.lines++
+	d.letters += l.letters
+	if l.dashed {
+		d.dashes++
+	}
+	if end := l.off + len(l.s); len(l.data) < d.width && end < len(d.t.s) {
+		d.padded = d.padded || scan.IsSpace(d.t.s[end])
+		d.unpadded = d.unpadded || !scan.IsSpace(d.t.s[end])
+	}
+	switch l.border {
+	case '|':
+		d.bars++
+	case '>':
+		d.angles++
+	}
+	d.shape.bordered = d.shape.bordered || l.border != 0
+	if l.text == "" && l.border == 0 {
+		return
+	}
+	switch d.texts++; {
+	case onlyDots(l.text) && len(l.text) == len(l.data):
+		d.dots++
+	case l.fits:
+		d.fits++
+	default:
+		if d.misfits++; d.misfits == 1 {
+			d.misfitAt = l.off + l.at
 		}
-		d.continued++
-		return false, d.repeat(extra, at)
-	case passed == n, passed > n && d.pad(passed-n):
-		d.continued++
-		d.width = max(d.width, int(passed))
-		return false, nil
-	case d.line.offset == 0:
+	}
+}
+
+// follow compares the offset of a line with the previous line. It reports whether the line begins another message. Without offsets every
+// line continues the previous one, until another line parts them.
+func (d *dumper) follow(at int) (begins bool, _ *Error) {
+	if d.shape.offsets == none {
+		d.line.offset = d.next()
+		if !d.parted {
+			d.continued++
+			d.commit()
+		} else {
+			d.line.offset = 0
+		}
+		return d.parted, nil
+	}
+	switch ok, e := d.reach(at); {
+	case ok || e != nil:
+		d.width = max(d.width, len(d.last.data))
+		return false, e
+	case d.line.offset == 0, d.line.offset == d.base && d.starAt < 0:
 		return true, nil
-	case passed < n && d.cutLast(int(passed)):
-		d.continued++
-		d.width = max(d.width, int(passed))
-		return false, nil
+	case d.starAt >= 0:
+		return false, errAt(at, "the lines that \"*\" stands for do not lead to this offset")
 	case d.base != 0:
 		d.jumps++
-		d.b.note(at, "the offset does not continue from the line before (%#x was expected): read as another message", d.offset+n)
+		d.b.note(at, "the offset does not continue from the line before (%#x was expected): read as another message", d.next())
 		return true, nil
 	}
-	e := errAt(at, "the offset is %s, but the lines before lead to %s", d.offsetText(d.line.offset), d.offsetText(d.offset+n))
-	e.Found, e.Want = d.offsetText(d.line.offset), d.offsetText(d.offset+n)
-	return false, e
+	return false, d.errOffset(at, "offset")
 }
 
-// offsetText formats an offset in this style.
+// reach reports whether the lines lead to the offset of this line: perhaps with repeated lines before it, without what was read of the text
+// column, or with spaces at the end, which may be lost or be padding. Then it adds them.
+func (d *dumper) reach(at int) (ok bool, _ *Error) {
+	passed, n := d.line.offset-d.last.offset, uint64(len(d.last.data))
+	switch {
+	case d.starAt >= 0:
+		if d.line.offset < d.last.offset || passed < n || (passed-n)%n != 0 {
+			return false, nil
+		}
+		d.commit()
+		if e := d.repeat(passed-n, at); e != nil {
+			return false, e
+		}
+	case passed == n, d.line.offset > 0 && passed < n && d.last.cut(int(passed)):
+	case d.shape.cells && passed > n && passed-n <= uint64(d.last.spare):
+		d.last.data = append(d.last.data, strings.Repeat(" ", int(passed-n))...)
+	default:
+		return false, nil
+	}
+	d.commit()
+	d.continued++
+	return true, nil
+}
+
+func (d *dumper) errOffset(at int, what string) *Error {
+	found, want := d.offsetText(d.line.offset), d.offsetText(d.next())
+	e := errAt(at, "the %s is %s, but the lines before lead to %s", what, found, want)
+	e.Found, e.Want = found, want
+	return e
+}
+
+// offsetText formats an offset as the dump does.
 func (d *dumper) offsetText(v uint64) string {
-	switch d.style.offset.String() {
-	case "octal":
-		return fmt.Sprintf("%07o", v)
-	case "decimal":
-		return fmt.Sprintf("%07d", v)
-	}
-	return fmt.Sprintf("%04x", v)
-}
-
-// cutLast truncates the last line to n bytes if the rest can be its text column.
-func (d *dumper) cutLast(n int) bool {
-	again := dumpLine{}
-	again.parse(d.style, d.lastLine.text, skipSpaces(d.lastLine.text, 0), d.width)
-	if again.kind != lineData || again.cut(d.lastLine.text, n) == 0 {
-		return false
-	}
-	if d.lastMisfit {
-		d.misfits--
-	}
-	d.fits++
-	d.lastMisfit = false
-	d.b.out = d.b.out[:d.last+n]
-	return true
+	return fmt.Sprintf(map[int]string{8: "%07o", 10: "%07d", 16: "%04x"}[d.shape.base], v)
 }
 
 // repeat appends n bytes as copies of the last line.
 func (d *dumper) repeat(n uint64, at int) *Error {
-	d.starAt = -1
-	d.repeats = true
+	d.starAt, d.repeats = -1, true
 	if e := d.b.room(n, at); e != nil {
 		return e
 	}
-	d.width = max(d.width, d.lastLen())
 	from := len(d.b.out)
 	d.b.out = slices.Grow(d.b.out, int(n))[:from+int(n)]
 	for from < len(d.b.out) { // double each time: the copied bytes have the same period
-		from += copy(d.b.out[from:], d.b.out[d.last:from])
+		from += copy(d.b.out[from:], d.b.out[d.start:from])
 	}
 	return nil
 }
 
 func (d *dumper) star(at int) *Error {
 	switch {
-	case !d.b.open, d.lastLen() == 0:
+	case !d.b.open, len(d.last.data) == 0:
 		d.other(at, "*")
-	case d.style.offset == offsetNone:
+	case d.shape.offsets == none:
 		return errAt(at, "without offsets the number of lines that \"*\" stands for is unknown")
 	default:
 		d.starAt = at
@@ -318,37 +464,28 @@ func (d *dumper) star(at int) *Error {
 }
 
 // end handles a line of an offset only: the length of the message, which hexdump and od write as the last line.
-func (d *dumper) end(l line) *Error {
-	at := l.off + d.line.at
+func (d *dumper) end(at int) *Error {
 	if !d.b.open {
-		if d.line.offset != 0 || d.style.offset == offsetNone || d.lines == 0 {
-			d.other(at, l.text[d.line.at:])
+		if d.line.offset != 0 || d.lines == 0 {
+			d.other(at, d.line.s[d.line.at:])
 			return nil
 		}
 		return d.b.add(Message{}, len(d.b.out), at) // an empty input
 	}
-	passed, n := d.line.offset-d.offset, uint64(d.lastLen())
-	switch {
-	case d.style.offset == offsetNone:
-		d.other(at, l.text)
-		return nil
-	case d.starAt >= 0 && d.line.offset >= d.offset && passed >= n && (passed-n)%n == 0: // no program omits a part of a line
-		if e := d.repeat(passed-n, at); e != nil {
-			return e
-		}
-	case passed == n, passed > n && d.pad(passed-n):
-	case passed < n && n-passed < uint64(d.style.unit.bytes):
-		d.b.out = d.b.out[:len(d.b.out)-int(n-passed)] // the last word is padded with zeros
-		if d.lastMisfit && textFits(d.b.out[d.last:], d.lastText) {
-			d.misfits--
-		}
-	case passed < n && d.cutLast(int(passed)):
-	default:
-		e := errAt(at, "the final offset is %s, but the lines before lead to %s", d.offsetText(d.line.offset), d.offsetText(d.offset+n))
-		e.Found, e.Want = d.offsetText(d.line.offset), d.offsetText(d.offset+n)
+	ok, e := d.reach(at)
+	if e != nil {
 		return e
 	}
-	d.continued++
+	if !ok {
+		n, more := len(d.last.data), d.next()-d.line.offset // of the last word, which is padded with zeros
+		if more == 0 || more > uint64(n) || more >= uint64(d.shape.bytes) {
+			return d.errOffset(at, "final offset")
+		}
+		d.last.data = d.last.data[:n-int(more)]
+		d.last.fits = textFits(d.last.data, d.last.text)
+		d.commit()
+		d.continued++
+	}
 	d.starAt = -1
 	return d.add()
 }
@@ -363,15 +500,12 @@ func (d *dumper) close() *Error {
 		d.starAt = -1
 	}
 	// No offset gives the end of the last line: units beyond the usual width are text that looks like hex.
-	usual := d.width
-	if usual == 0 {
-		usual = 16
+	if usual := cmp.Or(d.width, followWidth); d.last.kind == lineData && len(d.last.data) > usual {
+		d.last.cut(usual)
 	}
-	if d.lastLen() > usual {
-		d.cutLast(usual)
-	}
-	if d.style.unit.bytes > 1 && d.style.offset != offsetWindbg && d.style.offset != offsetGdb && d.style.offset != offsetNone {
-		d.b.note(d.lastLine.off, "no final offset tells the length: the last word may end with padding")
+	d.commit()
+	if d.shape.bytes > 1 && d.shape.offsets == plain {
+		d.b.note(d.last.off, "no final offset tells the length: the last word may end with padding")
 	}
 	return d.add()
 }

@@ -1,31 +1,31 @@
 package paste
 
 import (
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
 	"wirebench/codec/scan"
 )
 
-// maxDumpLine is the maximum length of a dump line, in bytes. The longest of xxd has about a thousand.
-const maxDumpLine = 16 << 10
-
 // dumpLine is a parsed line of a dump. Its slices are reused for the next line.
 type dumpLine struct {
 	kind    lineKind
+	start   offset
 	offset  uint64
-	digits  int // of the offset as written, with its prefix
-	written string
+	s       string
+	off     int // of the line, in the text
 	at      int // position of the offset in the line
 	data    []byte
 	units   []unitEnd // of data
 	text    string    // the text column, to the end of the line
+	border  byte      // of the text: | > or 0
+	fits    bool      // the text agrees with the data
 	bad     int       // lineBad: position in the line
 	want    string    // lineBad: expected contents
 	letters int       // cells that are no numbers
 	spare   int       // cells that may be spaces after the last one
 	dashed  bool
-	hasText bool
 }
 
 type lineKind uint8
@@ -41,43 +41,39 @@ const (
 type unitEnd struct{ bytes, pos int }
 
 // parse parses s from position at on. width is the number of bytes of full lines if it is known, else 0.
-func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
-	l.data, l.units, l.text = l.data[:0], l.units[:0], ""
-	l.dashed, l.hasText, l.at, l.kind, l.bad = false, false, at, lineOther, 0
-	value, next, ok := style.offset.readOffset(s[at:])
-	if !ok || len(s) > maxDumpLine {
+func (l *dumpLine) parse(x *shape, s string, at, width int) {
+	*l = dumpLine{s: s, data: l.data[:0], units: l.units[:0], at: at}
+	if len(s) > maxDumpLine || !l.readOffset(x, s) {
 		return
 	}
-	l.offset, l.digits, l.written = value, next, s[at:at+next]
-	if style.unit == unitChars && at+next < len(s) {
-		l.parseCells(s, at+next)
+	i := at + l.start.end
+	if x.cells && i < len(s) {
+		l.readCells(s, i)
 		return
 	}
-	i := skipSpaces(s, at+next)
-	if i == len(s) {
+	lead := skipSpaces(s, i) - i
+	if i += lead; i == len(s) {
 		l.kind = lineOffset
 		return
 	}
-	if lead := i - at - next; lead == 2 && next == 7 && style.unit.digits == 2 {
+	if x.offsets == plain && lead == 2 && l.start.end == 7 && x.digits == 2 {
 		return // od -tu1: two digits in a column of four
 	}
-	step := 0 // spaces between units, from the first two
-	widest := style.widestStep(i - at - next)
 	for {
 		var end int
-		l.data, end, ok = style.unit.read(l.data, s, i)
-		if !ok {
-			l.endUnits(style, s, i, width, step)
+		var ok bool
+		if l.data, end, ok = x.read(l.data, s, i); !ok {
+			l.endUnits(x, s, i, width)
 			return
 		}
-		l.units = append(l.units, unitEnd{len(l.data), end})
 		n := len(l.data)
-		if lead := i - at - next; style.unit == unitGroup && len(l.units) == 1 && lead > 1 && wordDigits(lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
+		l.units = append(l.units, unitEnd{n, end})
+		if x.form == formXXD && len(l.units) == 1 && lead > 1 && wordDigits(lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
 			l.units, l.data = l.units[:0], l.data[:0]
 			return // the short last group of xxd -e, right-aligned
 		}
 		if end < len(s) && s[end] == '-' {
-			if n != 8 || style.form != formWinDbg {
+			if n != 8 || x.offsets != address {
 				l.fail(end, "a space")
 				return
 			}
@@ -86,149 +82,224 @@ func (l *dumpLine) parse(style *dumpStyle, s string, at, width int) {
 			continue
 		}
 		i = skipSpaces(s, end)
-		gap := i - end
-		switch {
-		case i == len(s):
-			l.finish(style, s, i)
-			return
-		case style.offset == offsetGdb, style.unit.base == 10: // columns of numbers, with padding
-		case style.most == n:
-			l.finish(style, s, i)
-			return
-		case style.form == formXXDe && gap > 1 && l.lastGroup(style, s, i):
-			// The last group of xxd -e is right-aligned: the gap before it is part of the dump.
-		case step == 0 && gap <= widest:
-			step = gap
-		case gap == step, n == 8 && style.unit.digits == 2 && (gap == step+1 || gap <= 4 && style.offset == offsetNone):
-		default:
-			l.finish(style, s, i)
+		if gap := i - end; i == len(s) || x.most == n || !x.marked && x.unit.base != 10 && gap != x.gap() &&
+			!(n == 8 && x.digits == 2 && (gap == x.gap()+1 || gap <= maxStep && x.offsets == none)) && !(x.form == formXXDe && gap > 1 && l.lastGroup(x, s, i)) {
+			l.finish(x, s, i)
 			return
 		}
 	}
+}
+
+// gap returns the spaces between units.
+func (x *shape) gap() int { return max(x.step, 1) }
+
+func (l *dumpLine) readOffset(x *shape, s string) (ok bool) {
+	if x.offsets == none {
+		return s[l.at:] != ""
+	}
+	if l.start, ok = readOffset(s[l.at:]); !ok {
+		return false
+	}
+	if o := &l.start; o.notation != x.offsets && !(x.offsets == address && o.notation == plain && o.addressed() && strings.HasPrefix(s[l.at+o.end:], "  ")) {
+		return false
+	}
+	l.offset, ok = l.start.value(x.base)
+	return ok
 }
 
 // wordDigits reports whether a word of two, four or eight bytes has n hex digits.
 func wordDigits(n int) bool { return n == 4 || n == 8 || n == 16 }
 
-// lastGroup reports whether a group starts at i and is followed by a text column that fits.
-func (l *dumpLine) lastGroup(style *dumpStyle, s string, i int) bool {
+// lastGroup reports whether a group starts at i and is followed by a text column that fits: the last group of xxd -e is right-aligned.
+func (l *dumpLine) lastGroup(x *shape, s string, i int) bool {
+	n := len(l.data)
 	if textFits(l.data, s[i:]) {
 		return false
 	}
-	n := len(l.data)
-	data, end, ok := style.unit.read(l.data, s, i)
+	data, end, ok := x.read(l.data, s, i)
 	l.data = data[:n]
 	text := skipSpaces(s, end)
 	return ok && text-end >= 2 && text < len(s) && textFits(data, s[text:])
 }
 
-// widestStep returns the maximum number of spaces between units, with lead spaces before the first: hexdump -x and BSD's od have wide
-// columns.
-func (s *dumpStyle) widestStep(lead int) int {
-	switch {
-	case s.offset == offsetColon, s.offset == offsetColon10:
-		return 1
-	case s.text == textNone:
-		return 4
-	case s.text == textFree, lead < 3:
-		return 1
-	}
-	return 2
-}
-
 // endUnits handles an invalid unit at i, where a unit could follow.
-func (l *dumpLine) endUnits(style *dumpStyle, s string, i, width, step int) {
+func (l *dumpLine) endUnits(x *shape, s string, i, width int) {
 	if len(l.units) == 0 {
-		l.bad, l.want = i, style.unit.describe()
+		l.bad, l.want = i, x.want
 		return // lineOther, unless the offset is the expected one, which the dumper checks
 	}
 	for _, usual := range [...]int{width, followWidth} {
-		if n := len(l.data); usual > 0 && n > usual && style.text == textFree && l.cut(s, usual) == usual {
-			l.trim(usual)
+		if usual > 0 && len(l.data) > usual && x.freeText() {
+			l.cut(usual)
 		}
 	}
-	last := l.units[len(l.units)-1].pos
-	n := len(l.data)
+	last, n := l.units[len(l.units)-1].pos, len(l.data)
 	i = skipSpaces(s, last)
-	switch {
-	case style.text == textBars && s[i] == '|', style.text == textAngle && s[i] == '>':
-	case style.text == textFree && (n == 16 || n == width || i-last > step || textFits(l.data, s[i:]) || onlyDots(s[i:])):
-	default:
-		l.fail(i, style.unit.describe())
+	free, after := x.freeText(), x.border(s[i])
+	if !(free && (n == followWidth || n == width || i-last > x.gap() || textFits(l.data, s[i:]) || onlyDots(s[i:]))) &&
+		(after == "" || free && !strings.HasSuffix(s[i+1:], after)) {
+		l.fail(i, x.want)
 		return
 	}
-	l.finish(style, s, i)
+	l.finish(x, s, i)
 }
 
-// trim drops the units after the first n bytes.
-func (l *dumpLine) trim(n int) {
-	for len(l.units) > 0 && l.units[len(l.units)-1].bytes > n {
-		l.units = l.units[:len(l.units)-1]
+// freeText reports whether text without borders may follow the units.
+func (x *shape) freeText() bool {
+	return !x.bordered && (x.offsets == address || x.offsets == colon && x.form != formGDB || x.unit == unitByte || x.digits == tickedDigits)
+}
+
+// border returns what ends the text that starts with a character after the units, "" if that is not a border.
+func (x *shape) border(c byte) string {
+	switch {
+	case c == '>' && x.offsets&(plain|none) != 0:
+		return "<"
+	case c == '|' && x.unit == unitByte && x.offsets&(plain|none) != 0 && x.base == 16:
+		return "|"
 	}
-	l.data = l.data[:n]
+	return ""
+}
+
+// cut drops the units after the first n bytes, if the rest of the line is a text column that agrees with them. Hex-looking text right
+// after the units parses as units; only the next offset, or the usual width, shows the difference.
+func (l *dumpLine) cut(n int) bool {
+	for i, u := range l.units {
+		if u.bytes == n && u.pos < len(l.s) {
+			text := l.s[skipSpaces(l.s, u.pos):]
+			if textFits(l.data[:n], text) {
+				l.units, l.data, l.text, l.border, l.fits = l.units[:i+1], l.data[:n], text, 0, true
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // finish ends the units; the text column starts at i.
-func (l *dumpLine) finish(style *dumpStyle, s string, i int) {
-	l.kind = lineData
-	l.text = s[i:]
-	l.hasText = l.text != ""
-	if !l.hasText {
+func (l *dumpLine) finish(x *shape, s string, i int) {
+	l.kind, l.text = lineData, s[i:]
+	if l.text == "" {
 		return
 	}
-	switch style.text {
-	case textBars:
-		if s[i] != '|' {
-			l.fail(i, "the text between bars")
+	if l.fits = x.freeText() && textFits(l.data, l.text); l.fits {
+		return
+	}
+	if after := x.border(s[i]); after != "" {
+		text, closed := strings.CutSuffix(l.text[1:], after)
+		if fits := textFits(l.data, text); fits || closed || !x.freeText() {
+			l.border, l.text, l.fits = s[i], text, fits
 			return
 		}
-		l.text = strings.TrimSuffix(l.text[1:], "|")
-	case textAngle:
-		if s[i] != '>' {
-			l.fail(i, "the end of the line")
-			return
-		}
-		l.text = strings.TrimSuffix(l.text[1:], "<")
-	case textNone:
+	}
+	if !x.freeText() {
 		l.fail(i, "the end of the line")
 	}
 }
 
 func (l *dumpLine) fail(at int, want string) { l.kind, l.bad, l.want = lineBad, at, want }
 
-// describe describes a unit for an error.
-func (u unit) describe() string {
-	switch {
-	case u.cells:
-		return "a character, an escape or three octal digits"
-	case u.hexMark:
-		return "a number with 0x"
-	case u.base == 2:
-		return "eight binary digits"
-	case u.base == 8:
-		return "an octal number"
-	case u.base == 10:
-		return "a decimal number"
-	case u.digits == 2:
-		return "two hex digits"
-	case u.digits == 0:
-		return "pairs of hex digits"
+// read reads one unit at s[i:] and appends its bytes to out. It returns the end of the unit; ok is false if there is none.
+func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
+	if u.marked {
+		if !strings.HasPrefix(s[i:], "0x") {
+			return out, i, false
+		}
+		i += 2
 	}
-	return "a word of hex digits"
+	negative := u.base == 10 && u.bytes == 1 && s[i:] != "" && s[i] == '-'
+	if negative {
+		i++
+	}
+	end := i
+	for end < len(s) && (int(scan.HexValue[s[end]]) < u.base || s[end] == '`' && u.digits == tickedDigits && end == i+8) {
+		end++
+	}
+	n := end - i
+	if n == 0 || u.digits != 0 && n != u.digits || end < len(s) && !scan.IsSpace(s[end]) && !(s[end] == '-' && u == unitByte) {
+		return out, i, false // a hyphen separates the halves of WinDbg's lines
+	}
+	switch {
+	case u.digits == tickedDigits:
+		if s[i+8] != '`' {
+			return out, i, false
+		}
+		return appendReversed(appendReversed(out, s[i+9:end]), s[i:i+8]), end, true
+	case u.base == 16 && n%2 != 0, u.base == 10 && u.digits == 0 && n > 3:
+		return out, i, false
+	case u.base == 16 && u.little:
+		return appendReversed(out, s[i:end]), end, true
+	case u.base == 16:
+		return appendPairs(out, s[i:end]), end, true
+	}
+	value, _ := readNumber(s, i, uint64(u.base))
+	if negative {
+		if value > 128 {
+			return out, i, false
+		}
+		value = 256 - value
+	}
+	if value >= 1<<(8*u.bytes) {
+		return out, i, false
+	}
+	for range u.bytes {
+		out = append(out, byte(value))
+		value >>= 8
+	}
+	return out, end, true
 }
 
-// cut returns the size of the first units if the rest of the line is a text column that agrees with them; it is n or 0. Hex-looking text
-// right after the units parses as units; only the next offset shows the difference.
-func (l *dumpLine) cut(s string, n int) int {
-	for _, u := range l.units {
-		if u.bytes == n && u.pos < len(s) {
-			if textFits(l.data[:n], s[skipSpaces(s, u.pos):]) {
-				return n
+// Bytes as characters: od -c and hexdump -c. Each byte has four columns: a space and, right-aligned, the character, an escape (\0 \a \b \f
+// \n \r \t \v) or three octal digits. od -a uses the same names for other bytes, and is not supported.
+
+// charCell is the number of columns of a byte.
+const charCell = 4
+
+// readCells reads the cells of a line from position i on.
+func (l *dumpLine) readCells(s string, i int) {
+	var bad int
+	l.kind, l.spare = lineData, max((len(s)-i)/charCell, followWidth)
+	if l.data, l.letters, bad = charCells(l.data, s, i); bad >= 0 {
+		if l.kind = lineBad; len(l.data) == 0 {
+			l.kind = lineOther
+		}
+		l.bad, l.want = bad, unitCells.want
+	}
+	l.spare -= len(l.data)
+}
+
+// charCells appends the bytes of the cells of s, from a position on, and counts those that are not numbers. bad is the position of an
+// invalid cell, or -1.
+func charCells(out []byte, s string, from int) (_ []byte, letters, bad int) {
+	for i := from; i < len(s); i += charCell {
+		if len(s) < i+charCell {
+			if strings.TrimSpace(s[i:]) == "" {
+				break // padding of the line
 			}
-			return 0
+			return out, letters, i
+		}
+		text, c := strings.TrimLeft(s[i:i+charCell-1], " "), s[i+charCell-1]
+		v, err := strconv.ParseUint(s[i+1:i+charCell], 8, 8)
+		switch k := strings.IndexByte("0abfnrtv", c); {
+		case s[i] != ' ':
+			return out, letters, i
+		case text == "":
+			if c == ' ' && strings.TrimSpace(s[i:]) == "" {
+				return out, letters, -1 // hexdump pads the last line; the next offset shows whether these are bytes
+			}
+			out = append(out, c)
+			if !scan.IsDigit(c) { // od -tu1 has the same columns
+				letters++
+			}
+		case text == `\` && k >= 0:
+			out = append(out, "\x00\a\b\f\n\r\t\v"[k])
+			letters++
+		case err == nil:
+			out = append(out, byte(v))
+		default:
+			return out, letters, i
 		}
 	}
-	return 0
+	return out, letters, -1
 }
 
 // textFits reports whether text can be the text column of data: printable bytes are shown as themselves, others as a dot or something else

@@ -1,7 +1,6 @@
 package paste
 
 import (
-	"fmt"
 	"strings"
 	"unicode/utf8"
 
@@ -22,13 +21,39 @@ var simpleEscapes = map[byte]byte{
 	'a': 7, 'b': 8, 't': 9, 'n': 10, 'v': 11, 'f': 12, 'r': 13, 'e': 27, '\\': '\\', '\'': '\'', '"': '"', '?': '?', '`': '`', '/': '/',
 }
 
+// numberEscape describes the digits of a numeric escape.
+type numberEscape struct {
+	base        uint64
+	least, most int
+	rune        bool // it is a character, else a byte
+	want        string
+}
+
+// numberEscapeAt returns the numeric escape whose letter is at s[i:], and the start of its digits. ok is false for another escape.
+func numberEscapeAt(s string, i int, lang escapes) (x numberEscape, from int, ok bool) {
+	switch c := s[i]; {
+	case (c == 'x' || c == 'u') && lang == escapesC && strings.HasPrefix(s[i+1:], "{"): // Rust, JavaScript, Perl, Erlang
+		return numberEscape{16, 1, 6, true, "up to six hex digits in braces"}, i + 2, true
+	case c == 'x':
+		return numberEscape{16, 1, 2, false, "two hex digits after \\x"}, i + 1, true
+	case scan.IsDigit(c) && lang == escapesLua:
+		return numberEscape{10, 1, 3, false, "decimal"}, i, true
+	case c >= '0' && c <= '7':
+		return numberEscape{8, 1, 3, false, "octal"}, i, true
+	case c == 'u' && lang != escapesPython:
+		return numberEscape{16, 4, 4, true, "4 hex digits"}, i + 1, true
+	case c == 'U' && lang != escapesPython:
+		return numberEscape{16, 8, 8, true, "8 hex digits"}, i + 1, true
+	}
+	return x, i, false
+}
+
 // appendUnescaped appends the bytes for the characters from off to end of the text. Python keeps the backslash of an unknown escape;
 // elsewhere that is an error. octal means that an octal escape of more than one digit was read.
 func appendUnescaped(out []byte, t *pasted, off, end int, lang escapes) (_ []byte, octal bool, _ *Error) {
 	s := t.s[:end]
 	for i := off; i < end; {
-		c := s[i]
-		if c != '\\' {
+		if s[i] != '\\' {
 			n := strings.IndexByte(s[i:], '\\')
 			if n < 0 {
 				n = end - i
@@ -42,68 +67,39 @@ func appendUnescaped(out []byte, t *pasted, off, end int, lang escapes) (_ []byt
 		}
 		at := i
 		i++
-		switch c = s[i]; {
-		case c == '\n':
-			i++
-		case c == '\r' && i+1 < end && s[i+1] == '\n':
-			i += 2
-		case (c == 'x' || c == 'u') && i+1 < end && s[i+1] == '{' && lang == escapesC: // Rust, JavaScript, Perl, Erlang
-			n := hexRun(s, i+2)
-			v, next := readNumber(s, i+2, 16)
-			if n == 0 || n > 6 || next >= end || s[next] != '}' || v > utf8.MaxRune {
-				return out, octal, errFound(t, i+2, "up to six hex digits in braces")
-			}
-			if c == 'x' && v <= 0xff {
-				out = append(out, byte(v))
-			} else {
-				out = utf8.AppendRune(out, rune(v))
-			}
-			i = next + 1
-		case c == 'x':
-			n := min(hexRun(s, i+1), 2)
-			if n == 0 {
-				return out, octal, errFound(t, i+1, "two hex digits after \\x")
-			}
-			v, _ := readNumber(s[:i+1+n], i+1, 16)
-			out = append(out, byte(v))
-			i += 1 + n
-		case c >= '0' && c <= '7', c >= '8' && c <= '9' && lang == escapesLua:
-			base, name := uint64(8), "octal"
-			if lang == escapesLua {
-				base, name = 10, "decimal"
-			}
-			v, next := readNumber(s[:min(end, i+3)], i, base)
-			if v > 0xff {
-				return out, octal, errAt(at, "the %s escape is %d, which is not a byte", name, v)
-			}
-			octal = octal || next-i > 1
-			out = append(out, byte(v))
-			i = next
-		case (c == 'u' || c == 'U') && lang != escapesPython:
-			n := 4
-			if c == 'U' {
-				n = 8
-			}
-			if hexRun(s, i+1) < n {
-				return out, octal, errFound(t, i+1, fmt.Sprintf("%d hex digits", n))
-			}
-			v, _ := readNumber(s[:i+1+n], i+1, 16)
-			if v > utf8.MaxRune {
-				return out, octal, errAt(at, "this escape is not a character")
-			}
-			out = utf8.AppendRune(out, rune(v))
-			i += 1 + n
-		default:
-			v, ok := simpleEscapes[c]
+		if x, from, ok := numberEscapeAt(s, i, lang); ok {
+			v, next := readNumber(s[:min(end, from+x.most)], from, x.base)
+			braces := from == i+2
 			switch {
-			case ok && !(lang == escapesPython && strings.IndexByte("e?`/", c) >= 0):
-				out = append(out, v)
-			case lang == escapesPython:
-				out = append(out, '\\', c)
+			case next-from < x.least, braces && (next == end || s[next] != '}'), braces && v > utf8.MaxRune:
+				return out, octal, errFound(t, from, x.want)
+			case x.rune && v > utf8.MaxRune:
+				return out, octal, errAt(at, "this escape is not a character")
+			case v > 0xff && !x.rune:
+				return out, octal, errAt(at, "the %s escape is %d, which is not a byte", x.want, v)
+			case x.rune && !(s[i] == 'x' && v <= 0xff):
+				out = utf8.AppendRune(out, rune(v))
 			default:
-				return out, octal, errAt(at, "unknown escape %s", scan.Quote(s[at:min(end, at+2)]))
+				out = append(out, byte(v))
 			}
+			octal = octal || from == i && next-i > 1
+			if i = next; braces {
+				i++
+			}
+			continue
+		}
+		c := s[i]
+		i++
+		switch v, ok := simpleEscapes[c]; {
+		case c == '\n':
+		case c == '\r' && i < end && s[i] == '\n':
 			i++
+		case ok && !(lang == escapesPython && strings.IndexByte("e?`/", c) >= 0):
+			out = append(out, v)
+		case lang == escapesPython:
+			out = append(out, '\\', c)
+		default:
+			return out, octal, errAt(at, "unknown escape %s", scan.Quote(s[at:min(end, at+2)]))
 		}
 	}
 	return out, octal, nil

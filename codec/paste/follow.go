@@ -53,9 +53,6 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 	if mode != "" && mode != "hex" {
 		return nil, nil
 	}
-	if mode == "" && !dumpLike(t) {
-		return nil, nil
-	}
 	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}, sniff: mode == ""}
 	e := f.read()
 	switch {
@@ -113,11 +110,11 @@ type followDumper struct {
 	uneven        bool // a partial line is followed by another one, unlike in a dump of one run of bytes
 
 	lostIndent bool // the lines of one direction continue the offsets of the other: a dump whose first line lost its indentation
-	bars       bool // the text column is in the style of hexdump -C
+	bars       bool // the text column is as hexdump -C writes it
 }
 
-// followStyle has at most 16 bytes per line; the text column follows after one to three spaces.
-var followStyle = dumpStyle{form: formFollowHex, offset: offsetHex, unit: unitByte, text: textFree, most: followWidth}
+// followShape has at most 16 bytes per line; the text column follows after one to three spaces.
+var followShape = shape{offsets: plain, base: 16, unit: unitByte, most: followWidth}
 
 const followWidth = 16
 
@@ -143,11 +140,11 @@ func (f *followDumper) take(l line) *Error {
 		return f.b.end()
 	}
 	dir := indentDir(s)
-	f.line.parse(&followStyle, s, at, followWidth)
+	f.line.parse(&followShape, s, at, followWidth)
 	if f.line.kind == lineBad && f.lines > 0 {
 		return errFound(f.t, l.off+f.line.bad, f.line.want)
 	}
-	if f.line.kind != lineData || f.line.digits < 8 {
+	if f.line.kind != lineData || f.line.start.end < 8 {
 		if f.other++; f.sniff && f.other > f.lines+20 {
 			return errWhole("too many other lines").as(weak)
 		}
@@ -160,21 +157,21 @@ func (f *followDumper) take(l line) *Error {
 	if other := schema.ToServer + schema.ToClient - dir; !f.seen[dir] && f.seen[other] && f.next[other] == f.line.offset {
 		f.lostIndent = true
 	}
-	f.bars = f.bars || strings.HasPrefix(f.line.text, "|") && len(f.line.text) == len(f.line.data)+2
 	if !f.b.open || f.b.m.Dir != dir {
 		if e := f.b.begin(Message{Dir: dir}, l.off+at); e != nil {
 			return e
 		}
 	}
 	n := len(f.line.data)
+	f.bars = f.bars || f.line.border == '|' && len(f.line.text) == n
 	f.b.out = append(f.b.out, f.line.data...)
 	f.longest = max(f.longest, n)
-	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && f.line.hasText
+	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && (f.line.text != "" || f.line.border != 0)
 	f.last = n
 	f.next[dir], f.seen[dir] = f.line.offset+uint64(n), true
 	f.count[dir]++
 	f.lines++
-	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && !sameText(f.line.data, f.line.text) && textFits(f.line.data, f.line.text) {
+	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && f.line.fits && !sameText(f.line.data, f.line.text) {
 		f.gaps++
 	}
 	if n < followWidth {

@@ -12,59 +12,38 @@ import (
 // wrapped at any width; a blank line ends the message.
 
 // readHex reads the form "hex".
-func readHex(t *pasted) (*builder, *Error) {
-	h := hexReader{t: t}
-	if e := h.read(); e != nil {
-		return nil, e
-	}
-	h.b.form, h.b.why = formHex, h.reason()
-	return &h.b, nil
-}
+func readHex(t *pasted) (*builder, *Error) { return (&hexReader{t: t}).as(formHex) }
 
 // readHexLines reads the form "hex-lines": each line that is not blank is a message.
 func readHexLines(t *pasted) (*builder, *Error) {
-	h := hexReader{t: t, perLine: true}
-	if e := h.read(); e != nil {
-		return nil, e
-	}
-	h.b.form = formHexLines
-	return &h.b, nil
+	return (&hexReader{t: t, perLine: true}).as(formHexLines)
 }
 
 // readHexWords reads the form "hex-words": groups of 4, 8 or 16 digits, each a little-endian number.
 func readHexWords(t *pasted) (*builder, *Error) {
-	b := &builder{form: formHexWords}
-	e := t.each(func(l line) *Error {
-		if l.blank() {
-			return b.end()
-		}
-		for i := 0; i < len(l.text); {
-			if scan.IsSpace(l.text[i]) || l.text[i] == ',' {
-				i++
-				continue
-			}
-			n := hexRun(l.text, i)
-			if n == 0 || n%2 != 0 || n > 16 {
-				return errFound(t, l.off+i, "a word of 2, 4, 8 or 16 hex digits")
-			}
-			if !b.open {
-				_ = b.begin(Message{}, l.off+i)
-			}
-			b.out = appendReversed(b.out, l.text[i:i+n])
-			i += n
-		}
-		return nil
-	})
-	if e == nil {
-		e = b.end()
+	return (&hexReader{t: t, little: true}).as(formHexWords)
+}
+
+func (h *hexReader) as(form string) (*builder, *Error) {
+	if e := h.read(); e != nil {
+		return nil, e
 	}
-	return b, e
+	h.b.form, h.b.why = form, h.reason()
+	return &h.b, nil
 }
 
 // appendPairs appends the bytes of hex digits, of which there are an even number.
 func appendPairs(out []byte, digits string) []byte {
 	for i := 0; i+1 < len(digits); i += 2 {
 		out = append(out, scan.HexValue[digits[i]]<<4|scan.HexValue[digits[i+1]])
+	}
+	return out
+}
+
+// appendReversed appends them from the last one on.
+func appendReversed(out []byte, digits string) []byte {
+	for k := len(digits) - 2; k >= 0; k -= 2 {
+		out = append(out, scan.HexValue[digits[k]]<<4|scan.HexValue[digits[k+1]])
 	}
 	return out
 }
@@ -104,6 +83,7 @@ func hexRun(s string, i int) int {
 type hexReader struct {
 	t       *pasted
 	perLine bool // each line is a message
+	little  bool // each run is a little-endian word
 	b       builder
 
 	hi        int  // first digit of an incomplete byte, or -1
@@ -122,40 +102,66 @@ type hexReader struct {
 }
 
 func (h *hexReader) read() *Error {
-	s := h.t.s
-	h.b.out = make([]byte, 0, len(s)/2)
+	h.b.out = make([]byte, 0, len(h.t.s)/2)
 	h.hi, h.split, h.lines.odd = -1, -1, -1
-	for i := 0; i < len(s); {
-		var e *Error
-		switch {
-		case isPrefix(s, i) > 0 && !(h.hi >= 0 && s[i] == '0'):
-			e = h.startPrefixed(i)
-			i += isPrefix(s, i)
-		case scan.IsHex(s[i]):
-			i, e = h.digitRun(i)
-		case s[i] == '\n':
-			i, e = h.lineBreak(i)
-		default:
-			i, e = h.separator(i)
+	e := h.t.each(func(l line) *Error {
+		if l.blank() {
+			return h.endMessage()
 		}
-		if e != nil {
+		if e := h.line(h.t.s[:l.off+len(l.text)], l.off); e != nil || !h.perLine {
 			return e
 		}
+		return h.endMessage()
+	})
+	if e == nil {
+		e = h.endMessage()
 	}
-	h.endPrefixed()
-	if h.hi >= 0 {
-		return h.odd()
+	if e == nil && len(h.b.msgs) == 0 {
+		e = errWhole("there are no hex digits in the text")
 	}
-	h.countCell()
-	h.lines.end(len(s))
-	if e := h.b.end(); e != nil {
+	if e == nil {
+		h.addNotes()
+	}
+	return e
+}
+
+// line reads the rest of s, from i on. Its end may be inside a byte.
+func (h *hexReader) line(s string, i int) (e *Error) {
+	for i < len(s) && e == nil {
+		switch n := isPrefix(s, i); {
+		case n > 0 && !(h.hi >= 0 && s[i] == '0'):
+			e = h.endRun()
+			h.run, h.prefix, h.separated, h.marked = 0, true, true, true
+			i += n
+		case scan.IsHex(s[i]):
+			i, e = h.digits(s, i)
+		default:
+			i, e = h.separator(s, i)
+		}
+	}
+	if e != nil {
 		return e
 	}
-	if len(h.b.msgs) == 0 {
-		return errWhole("there are no hex digits in the text")
+	h.countCell()
+	if h.separated {
+		if e := h.endRun(); e != nil {
+			return e
+		}
+		h.run = 0
+	} else if h.hi >= 0 && h.split < 0 {
+		h.split = i
 	}
-	h.addNotes()
+	h.gap = false
+	h.lines.end(i)
 	return nil
+}
+
+func (h *hexReader) endMessage() *Error {
+	if e := h.endRun(); e != nil {
+		return e
+	}
+	h.run, h.lines.count, h.lines.pending = 0, 0, false
+	return h.b.end()
 }
 
 // isPrefix returns the length of a hex prefix at s[i:]: 0x, \x, %; 0 if there is none.
@@ -169,70 +175,58 @@ func isPrefix(s string, i int) int {
 	return 0
 }
 
-func (h *hexReader) startPrefixed(i int) *Error {
-	h.endPrefixed()
-	if h.hi >= 0 {
-		return h.odd()
-	}
-	h.run, h.gap = 0, false
-	h.prefix, h.separated, h.marked = true, true, true
-	return nil
-}
-
-// endPrefixed ends a run that may be a single digit: 0x5.
-func (h *hexReader) endPrefixed() {
+// endRun ends a run, which after a prefix may be a single digit: 0x5.
+func (h *hexReader) endRun() *Error {
 	if h.prefix && h.run == 1 {
 		h.b.out = append(h.b.out, byte(h.hi))
 		h.hi = -1
 	}
-	h.prefix = h.prefix && h.run == 0
+	h.prefix, h.gap = false, false
+	if h.hi >= 0 {
+		return h.odd()
+	}
+	return nil
 }
 
-// digitRun reads the digits at i and returns their end.
-func (h *hexReader) digitRun(i int) (int, *Error) {
-	s := h.t.s
+// digits reads the digits at i and returns their end.
+func (h *hexReader) digits(s string, i int) (end int, e *Error) {
 	if h.gap {
-		if h.hi >= 0 {
-			return i, h.odd()
+		if e := h.endRun(); e != nil {
+			return i, e
 		}
-		h.gap, h.separated, h.run = false, true, 0
+		h.separated, h.run = true, 0
 	}
 	if !h.b.open {
 		_ = h.b.begin(Message{}, i)
 	}
-	from, out := i, h.b.out
-	if h.hi >= 0 {
-		out = append(out, byte(h.hi)<<4|scan.HexValue[s[i]])
-		h.hi = -1
-		h.letters = h.letters || s[i] > '9'
-		i++
+	end = i + hexRun(s, i)
+	if isPrefix(s, end-1) == 2 && (h.hi < 0) == ((end-i)%2 == 1) { // of the next byte
+		end--
 	}
-	letters := byte(0)
-	for i+1 < len(s) {
-		hi, lo := scan.HexValue[s[i]], scan.HexValue[s[i+1]]
-		if hi|lo > 15 {
-			break
+	run := s[i:end]
+	h.letters = h.letters || strings.ContainsAny(run, "abcdefABCDEF")
+	h.run += len(run)
+	h.lines.digits += len(run)
+	h.last = end - 1
+	if h.little {
+		if len(run)%2 != 0 || len(run) > 16 {
+			return i, errFound(h.t, i, "a word of 2, 4, 8 or 16 hex digits")
 		}
-		letters |= (hi + 6) | (lo + 6)
-		out = append(out, hi<<4|lo)
-		i += 2
+		h.b.out = appendReversed(h.b.out, run)
+		return end, nil
 	}
-	h.letters = h.letters || letters > 15
-	if i < len(s) && scan.IsHex(s[i]) && isPrefix(s, i) == 0 {
-		h.hi = int(scan.HexValue[s[i]])
-		h.letters = h.letters || s[i] > '9'
-		i++
+	if h.hi >= 0 {
+		h.b.out = append(h.b.out, byte(h.hi)<<4|scan.HexValue[run[0]])
+		h.hi, run = -1, run[1:]
 	}
-	h.b.out = out
-	h.run += i - from
-	h.lines.digits += i - from
-	h.last = i - 1
-	return i, nil
+	if h.b.out = appendPairs(h.b.out, run); len(run)%2 != 0 {
+		h.hi = int(scan.HexValue[run[len(run)-1]])
+	}
+	return end, nil
 }
 
-// separator handles a character other than a digit or line break at i, and returns its end.
-func (h *hexReader) separator(i int) (int, *Error) {
-	s := h.t.s
+// separator handles a character other than a digit at i, and returns its end.
+func (h *hexReader) separator(s string, i int) (int, *Error) {
 	n := 1
 	switch c := s[i]; {
 	case strings.IndexByte(" \t\r\f\v:-;_,", c) >= 0:
@@ -244,15 +238,16 @@ func (h *hexReader) separator(i int) (int, *Error) {
 	default:
 		return i, errFound(h.t, i, "hex digits").as(h.strength())
 	}
-	if s[i] == '\r' && i+1 < len(s) && s[i+1] == '\n' {
-		return i + 1, nil
-	}
 	h.words = h.words || s[i] == ' ' && h.run > 2 && !h.gap && !h.prefix
 	if s[i] == ',' {
 		h.commas = true
 		h.countCell()
 	}
-	h.endPrefixed()
+	if h.prefix {
+		if e := h.endRun(); e != nil {
+			return i, e
+		}
+	}
 	h.gap = h.gap || h.lines.digits > 0
 	return i + n, nil
 }
@@ -266,36 +261,6 @@ func (h *hexReader) countCell() {
 		h.cells[0] = h.run
 	}
 	h.cells = [2]int{min(h.cells[0], h.run), max(h.cells[1], h.run)}
-}
-
-// lineBreak handles a line break at i: it may be inside a byte; a blank line after it ends the message.
-func (h *hexReader) lineBreak(i int) (int, *Error) {
-	s := h.t.s
-	next := i + 1 // first non-space character of the next line
-	for next < len(s) && (scan.IsSpace(s[next]) || s[next] == '\r') {
-		next++
-	}
-	ends := h.perLine || next >= len(s) || s[next] == '\n'
-	h.endPrefixed()
-	h.countCell()
-	h.gap = false
-	if h.hi >= 0 {
-		if ends || h.separated {
-			return i, h.odd()
-		}
-		if h.split < 0 {
-			h.split = i
-		}
-	}
-	if h.separated {
-		h.run = 0
-	}
-	h.lines.end(i)
-	if !ends {
-		return next, nil
-	}
-	h.run, h.lines.count, h.lines.pending = 0, 0, false
-	return next, h.b.end()
 }
 
 // odd returns the error for a run of an odd number of digits, at the last digit.
@@ -329,7 +294,7 @@ func (h *hexReader) addNotes() {
 	if h.lines.odd >= 0 && !h.perLine && !h.separated {
 		h.b.note(h.lines.odd, `lines have different lengths; if each is a message, choose the form "hex-lines"`)
 	}
-	if h.words {
+	if h.words && !h.little {
 		h.b.note(h.b.places[0].off, `groups of several bytes were read in the order in which they are written; `+
 			`if they are little-endian words, choose the form "hex-words"`)
 	}

@@ -115,32 +115,36 @@ func (j *jsonTable) object(i, depth int) (end int, _ *Error) {
 	return end, nil
 }
 
-// next goes on after a member or an element that ends at i: to the next one, or past the end of the object or array.
-func (j *jsonTable) next(i int, end byte) (next int, more bool, _ *Error) {
-	s := j.t.s
-	i = skipJSON(s, i)
-	switch {
-	case i < len(s) && s[i] == ',':
-		return skipJSON(s, i+1), true, nil
-	case i < len(s) && s[i] == end:
-		return i + 1, false, nil
-	}
-	return i, false, errFound(j.t, i, fmt.Sprintf(`"," or "%c"`, end))
-}
-
 const maxJSONDepth = 64
 
-// members reads the object at i. Its values become cells of the row, named by the path.
-func (j *jsonTable) members(i, depth int) (end int, _ *Error) {
+// group reads the elements of the object or array at i.
+func (j *jsonTable) group(i, depth int, end byte, element func(i int) (end int, e *Error)) (_ int, e *Error) {
 	s := j.t.s
 	if depth > maxJSONDepth {
 		return i, errAt(i, "values are nested more than %d deep", maxJSONDepth)
 	}
-	i = skipJSON(s, i+1)
-	if i < len(s) && s[i] == '}' {
+	if i = skipJSON(s, i+1); i < len(s) && s[i] == end {
 		return i + 1, nil
 	}
 	for {
+		if i, e = element(i); e != nil {
+			return i, e
+		}
+		switch i = skipJSON(s, i); {
+		case i < len(s) && s[i] == ',':
+			i = skipJSON(s, i+1)
+		case i < len(s) && s[i] == end:
+			return i + 1, nil
+		default:
+			return i, errFound(j.t, i, fmt.Sprintf(`"," or "%c"`, end))
+		}
+	}
+}
+
+// members reads the object at i. Its values become cells of the row, named by the path.
+func (j *jsonTable) members(i, depth int) (end int, _ *Error) {
+	s := j.t.s
+	return j.group(i, depth, '}', func(i int) (int, *Error) {
 		if i >= len(s) || s[i] != '"' {
 			return i, errFound(j.t, i, "a name in quotes")
 		}
@@ -156,15 +160,10 @@ func (j *jsonTable) members(i, depth int) (end int, _ *Error) {
 		if i = skipJSON(s, after); i >= len(s) || s[i] != ':' {
 			return i, errFound(j.t, i, "a colon")
 		}
-		if i, e = j.value(skipJSON(s, i+1), depth); e != nil {
-			return i, e
-		}
+		i, e = j.value(skipJSON(s, i+1), depth)
 		j.path = j.path[:mark]
-		more := false
-		if i, more, e = j.next(i, '}'); !more {
-			return i, e
-		}
-	}
+		return i, e
+	})
 }
 
 // value reads the value at i.
@@ -210,48 +209,33 @@ func (j *jsonTable) value(i, depth int) (end int, e *Error) {
 // array reads the array at i: a cell if it holds only numbers or a single string, rows if it is the array of rows.
 func (j *jsonTable) array(start, depth int) (end int, _ *Error) {
 	s := j.t.s
-	if depth > maxJSONDepth {
-		return start, errAt(start, "values are nested more than %d deep", maxJSONDepth)
-	}
-	i := skipJSON(s, start+1)
-	if i >= len(s) {
-		return i, errFound(j.t, i, `"]"`)
-	}
-	rows := s[i] == '{' && depth == 0 && slices.Contains(rowsIn, string(j.path))
-	numbers, count, only := !rows, 0, i
-	for more := s[i] != ']'; more; count++ {
-		var e *Error
-		if rows {
-			if i >= len(s) || s[i] != '{' {
-				return i, errFound(j.t, i, "a JSON object")
-			}
-			i, e = j.object(i, 1)
-		} else {
+	first := skipJSON(s, start+1)
+	rows := first < len(s) && s[first] == '{' && depth == 0 && slices.Contains(rowsIn, string(j.path))
+	numbers, count := !rows, 0
+	end, e := j.group(start, depth, ']', func(i int) (end int, e *Error) {
+		count++
+		switch {
+		case !rows:
 			// Values inside the array are not columns.
 			numbers = numbers && i < len(s) && (scan.IsDigit(s[i]) || s[i] == '-')
 			cells, path := len(j.row.cells), len(j.path)
-			i, e = j.value(i, depth+1)
+			end, e = j.value(i, depth+1)
 			j.row.cells, j.path = j.row.cells[:min(cells, len(j.row.cells))], j.path[:min(path, len(j.path))]
+		case i >= len(s) || s[i] != '{':
+			return i, errFound(j.t, i, "a JSON object")
+		default:
+			end, e = j.object(i, 1)
 		}
-		if e == nil {
-			i, more, e = j.next(i, ']')
-		}
-		if e != nil {
-			return i, e
-		}
-	}
-	if count == 0 {
-		i++
-	}
+		return end, e
+	})
 	switch {
+	case e != nil:
 	case numbers:
-		j.cell(cellList, s[start:i], start)
-	case count == 1 && s[only] == '"': // tshark writes the values of a field like this, usually a single one
-		if _, e := j.value(only, depth+1); e != nil {
-			return only, e
-		}
+		j.cell(cellList, s[start:end], start)
+	case count == 1 && s[first] == '"': // tshark writes the values of a field like this, usually a single one
+		_, e = j.value(first, depth+1)
 	}
-	return i, nil
+	return end, e
 }
 
 // cell appends a cell under the current path.

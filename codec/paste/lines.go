@@ -187,8 +187,8 @@ func (r *linesReader) take(x *run) *Error {
 		r.words = true
 		words := strings.Fields(x.text[:min(x.from, maxWords)])
 		if t := r.shapes[x.shape]; t != nil {
-			for i, d := range t.dirs {
-				if d == schema.ToServer+schema.ToClient && i < len(words) {
+			for i := 0; i < len(words) && r.b.m.Dir == schema.Both; i++ { // the first one of several
+				if t.dirs[i] == schema.ToServer+schema.ToClient {
 					r.b.m.Dir = dirAt(words[i:], true)
 				}
 			}

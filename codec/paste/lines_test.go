@@ -21,6 +21,7 @@ func TestHexAmongWords(t *testing.T) {
 		{"date", "2026-11-20 12:00:00 recv: 1600f9bc0a00\n", "s2c 2026-11-20T12:00:00Z 1600f9bc0a00", 0},
 		{"names", "send S_LOGIN 16 00 f9 bc\nrecv C_MOVE 02 00\n", "c2s S_LOGIN 1600f9bc; s2c C_MOVE 0200", 0},
 		{"words that are directions by repetition", "conn 5 in 16 00 f9 bc\nconn 6 out 02 00\n", "s2c 1600f9bc; c2s 0200", 0},
+		{"of two words that are directions the first", "in c2s 16 00 f9 bc\nout s2c 02 00 aa bb\n", "s2c 1600f9bc; c2s 0200aabb", 0},
 		{"a word that is no direction", "failed in line 16 00 f9 bc\n", "1600f9bc", 0},
 		{"below a label", "recv S_HELLO:\n16 00 f9 bc 0a 00\n72 00\n\nsend C_BYE:\n16 00 f9 bc\n", "s2c S_HELLO 1600f9bc0a007200; c2s C_BYE 1600f9bc", 0},
 		{"indented continuation", "data: 16 00 f9 bc\n      72 00\n", "1600f9bc7200", 0},

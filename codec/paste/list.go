@@ -13,22 +13,24 @@ import (
 
 // byteList is a list that is read.
 type byteList struct {
-	open          byte
-	from, to      int // with its brackets
-	start         int // in builder.out
-	n, commas     int
-	marked        int // elements that are written as bytes
-	hex           int // elements that are in hex with a mark
-	wait          bool
-	spaces        bool // elements follow each other without commas
-	negative      bool
-	octal         bool
-	unmarked      bareHex
-	fail          *Error // of the first element that is not a byte
-	strings       bool   // it may hold strings
-	cut           bool   // the text ends inside it
-	octalLanguage bool
-	printed       bool // by Node.js
+	open      byte
+	from, to  int    // with its brackets
+	first     int    // position inside them
+	end       string // the closing one
+	start     int    // in builder.out
+	n, commas int
+	marked    int // elements that are written as bytes
+	hex       int // elements that are in hex with a mark
+	wait      bool
+	spaces    bool // elements follow each other without commas
+	negative  bool
+	octal     bool
+	unmarked  bareHex
+	fail      *Error // of the first element that is not a byte
+	strings   bool   // it may hold strings
+	cut       bool   // the text ends inside it
+	printed   bool   // by Node.js
+	base      int    // of numbers without a mark, or with a leading zero: 16 or 8; 0 as they are written
 }
 
 // bareHex describes whether numbers in a list could be unmarked hex: [5f, 00], as Rust's {:02x?} and Go's [% x] print it.
@@ -45,7 +47,7 @@ func (h bareHex) may() bool { return !h.no && !h.uneven }
 func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 	s := r.t.s
 	x := codeLexer{s: s, i: i}
-	l.start = len(r.b.out)
+	l.first, l.end, l.start = i, end, len(r.b.out)
 	l.wait, l.n, l.commas, l.spaces, l.hex = false, 0, 0, false, 0
 	for {
 		before := x.i
@@ -134,7 +136,11 @@ func plainLiteral(s string, i int) (v byte, ok bool) {
 func (r *codeReader) count(l *byteList, at int, e element) {
 	n := len(e.digits)
 	v := e.value
-	if l.octalLanguage && e.octal {
+	switch {
+	case l.base == 16 && hexRun(e.digits, 0) == n:
+		x, _ := readNumber(e.digits, 0, 16)
+		v, e.bad = byte(x), false
+	case l.base == 8 && e.octal:
 		s := r.t.s[at:e.end]
 		if o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(s, "+-"), "uUlL"), 8, 8); err != nil {
 			l.refuse(at, s, errAt(at, "%s is not an octal byte, despite its leading zero", scan.Quote(s)))
@@ -157,7 +163,7 @@ func (r *codeReader) count(l *byteList, at int, e element) {
 	u.letter = u.letter || n > 0 && hexRun(e.digits, 0) == n && (e.digits[n-1] > '9' || e.digits[0] > '9')
 	l.octal = l.octal || e.octal
 	l.negative = l.negative || r.t.s[at] == '-'
-	if e.bad && !(n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
+	if e.bad && !(n > 0 && n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
 		s := r.t.s[at:min(e.end, at+40)]
 		l.refuse(at, s, errAt(at, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(s)))
 	}
@@ -271,37 +277,23 @@ func typedBrace(before string) bool {
 
 // takeList makes a piece of a list.
 func (r *codeReader) takeList(l *byteList) *Error {
-	s := r.t.s
-	isHex := l.unmarked.is() || r.bareHex && l.unmarked.may()
-	if l.fail == nil && l.n > 0 && (l.open == '[' || l.strings) {
+	isHex, form := l.unmarked.is() || r.bareHex && l.unmarked.may(), r.language(l)
+	bracketed := l.open == '[' || l.strings
+	if l.fail == nil && l.n > 0 && bracketed {
 		r.sawHex, r.sawPlain = r.sawHex || isHex, r.sawPlain || !isHex && l.unmarked.may()
 	}
-	if l.fail == nil && isHex && (l.open == '[' || l.strings) {
-		r.b.out = r.b.out[:l.start]
-		for x := (codeLexer{s: s[:l.to-1], i: l.from + 1}); ; {
-			tok := x.next()
-			if tok.kind == codeEnd {
-				break
-			}
-			if tok.kind == codeNumber || tok.kind == codeWord {
-				v, _ := readNumber(s[:tok.end], tok.off, 16)
-				r.b.out = append(r.b.out, byte(v))
-			}
-		}
-	} else if l.unmarked.letter && l.fail == nil {
+	switch {
+	case l.fail == nil && isHex && bracketed:
+		r.again(l, 16)
+	case l.unmarked.letter && l.fail == nil:
 		r.b.out = r.b.out[:l.start]
 		return nil
-	}
-	form := r.language(l)
-	if l.octal && !isHex {
-		if form == formCArray || form == formJavaArray || form == formGoArray {
-			again := byteList{open: l.open, from: l.from, octalLanguage: true}
-			r.b.out = r.b.out[:l.start]
-			r.readList(&again, l.from+1, s[l.to-1:l.to])
-			l.fail, r.octal = again.fail, true
-		} else {
-			r.b.note(l.from, "numbers with leading zeros were read as decimal")
-		}
+	case !l.octal || isHex:
+	case form == formCArray || form == formJavaArray || form == formGoArray:
+		r.again(l, 8)
+		r.octal = true
+	default:
+		r.b.note(l.from, "numbers with leading zeros were read as decimal")
 	}
 	if l.fail != nil {
 		r.b.out = r.b.out[:l.start]
@@ -312,6 +304,13 @@ func (r *codeReader) takeList(l *byteList) *Error {
 		return nil
 	}
 	return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true, hex: l.n > 0 && l.hex == l.n, bare: isHex})
+}
+
+// again reads a list again, with its numbers in another base.
+func (r *codeReader) again(l *byteList, base int) {
+	l.base, l.fail = base, nil
+	r.b.out = r.b.out[:l.start]
+	r.readList(l, l.first, l.end)
 }
 
 // language infers the form from the code before the bracket and the notation of numbers.
@@ -472,13 +471,8 @@ func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
 			}
 			i, marked = next, true
 		} else {
-			end := numberEnd(s, i)
-			if end == i && hexRun(s, i) > 0 && s[i+hexRun(s, i)-1]|0x20 != 'h' {
-				end = wordEnd(s, i)
-			}
-			v, _, fits := numberValue(s[i:end])
-			n := max(size, -size)
-			if !fits || v >= 1<<(8*n) || v < -1<<(8*n-1) {
+			v, n := readBare(s, i), max(size, -size)
+			if !v.ok || v.value >= 1<<(8*n) || v.value < -1<<(8*n-1) {
 				r.b.out = r.b.out[:start]
 				return 0, false, false
 			}
@@ -487,10 +481,10 @@ func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
 				if size < 0 {
 					shift = 8 * (n - 1 - k)
 				}
-				r.b.out = append(r.b.out, byte(v>>shift))
+				r.b.out = append(r.b.out, byte(v.value>>shift))
 			}
-			marked = marked || strings.ContainsAny(s[i:end], "$&#xXhH")
-			i = end
+			marked = marked || strings.ContainsAny(s[i:v.end], "$&#xXhH")
+			i = v.end
 		}
 		if i = skipSpaces(s, i); i >= len(s) || s[i] != ',' {
 			break

@@ -9,97 +9,85 @@ import (
 // Literals of bytes in source code. The spellings of all languages are read alike, since few mean different things in two of them: a leading
 // zero is octal in some, which a list tells by its language (list.go).
 
-// numberEnd returns the end of the number at s[i:], with its sign, prefix and suffix; i if there is none.
-func numberEnd(s string, i int) int {
+// literal is a number as it is written, with its sign, prefix and suffix.
+type literal struct {
+	end   int // of its text; the start if there is none
+	value int64
+	hex   bool // it is in hex with a mark
+	octal bool // it has a leading zero, which only some languages read as octal
+	ok    bool // it has at most 32 bits
+}
+
+// readLiteral reads the number at s[i:].
+func readLiteral(s string, i int) literal {
 	k := i
 	if k < len(s) && (s[k] == '-' || s[k] == '+') {
 		k++
 	}
-	if k >= len(s) {
-		return i
+	if k == len(s) {
+		return literal{end: i}
 	}
-	at := func(n int) byte {
-		if k+n < len(s) {
-			return s[k+n]
-		}
-		return 0
-	}
+	from, base := baseMark(s, k)
+	to := wordEnd(s, from)
+	x := literal{end: to, hex: base == 16}
 	switch c := s[k]; {
-	case scan.IsDigit(c):
-		end := wordEnd(s, k)
-		if end < len(s) && s[end] == '#' && end-k <= 2 && end+1 < len(s) && scan.IsHex(s[end+1]) { // Erlang, Ada: 16#26, 16#26#
-			if end = wordEnd(s, end+1); end < len(s) && s[end] == '#' {
-				end++
-			}
-		} else if end+1 < len(s) && s[end] == '\'' && strings.IndexByte("hHdDbBoOuUiI", s[end+1]) >= 0 { // Verilog 8'h26, Nim 0x26'u8
-			if n := wordEnd(s, end+1); n-end > 2 && (n == len(s) || s[n] != '\'') {
-				end = n
-			}
+	case !scan.IsDigit(c):
+		if k > i || from == k || c == '$' && hexRun(s, from) < to-from || c == '#' && from == k+1 && (to != k+3 || to == len(s) || strings.IndexByte(",)]}", s[to]) < 0) {
+			return literal{end: i}
 		}
-		return end
-	case k > i:
-	case c == '$' && scan.IsHex(at(1)) && hexRun(s, k+1) == wordEnd(s, k+1)-k-1, c == '#' && (at(1) == '$' || at(1)|0x20 == 'x') && scan.IsHex(at(2)):
-		return wordEnd(s, k+2)
-	case c == '&' && at(1)|0x20 == 'h' && scan.IsHex(at(2)):
-		return wordEnd(s, k+2)
-	case c == '#' && scan.IsHex(at(1)) && scan.IsHex(at(2)) && (at(3) == ',' || at(3) == ')' || at(3) == ']' || at(3) == '}'):
-		return k + 3
-	}
-	return i
-}
-
-// byteValue parses a number of source code. octal means that it has a leading zero, which only some languages read as octal.
-func byteValue(s string) (v byte, octal, ok bool) {
-	n, octal, ok := numberValue(s)
-	return byte(n), octal, ok && n >= -128 && n <= 255
-}
-
-// numberValue is byteValue for numbers of up to 32 bits.
-func numberValue(s string) (v int64, octal, ok bool) {
-	s, negative := strings.CutPrefix(s, "-")
-	s = strings.TrimPrefix(s, "+")
-	if s == "" {
-		return 0, false, false
-	}
-	base := int64(10)
-	hash, last := strings.IndexByte(s, '#'), len(s)-1
-	switch {
-	case hash > 0:
-		n, end := readNumber(s, 0, 10)
-		if end != hash || n < 2 || n > 16 {
-			return 0, false, false
+	case s[to-1]|0x20 == 'h' && to-1 > k && hexRun(s, k) == to-1-k: // assembler: 26h
+		from, base, to, x.hex = k, 16, to-1, true
+	case from > k:
+	case to < len(s) && s[to] == '#' && to-k <= 2 && to+1 < len(s) && scan.IsHex(s[to+1]): // Erlang, Ada: 16#26, 16#26#
+		n, end := readNumber(s, k, 10)
+		if base = int64(n); end != to || n < 2 || n > 16 {
+			base = 0
 		}
-		s, base = strings.TrimSuffix(s[hash+1:], "#"), int64(n)
-	case last > 0 && s[last]|0x20 == 'h' && hexRun(s, 0) == last: // assembler: 26h
-		s, base = s[:last], 16
+		x.hex = base == 16
+		from = to + 1
+		to = wordEnd(s, from)
+		if x.end = to; to < len(s) && s[to] == '#' {
+			x.end++
+		}
 	default:
-		mark := 0
-		if mark, base = baseMark(s); mark == 0 && len(s) > 1 && s[0] == '0' && scan.IsDigit(s[1]) {
-			octal = true
-		}
-		s = s[mark:]
+		x.octal = to-k > 1 && c == '0' && scan.IsDigit(s[k+1])
 	}
-	i := 0
-	for ; i < len(s); i++ {
-		if s[i] == '_' {
-			continue
-		}
-		d := int64(scan.HexValue[s[i]])
-		if d >= base {
-			break
-		}
-		if v = v*base + d; v > 1<<32 {
-			return 0, octal, false
+	if x.end+1 < len(s) && s[x.end] == '\'' && strings.IndexByte("hHdDbBoOuUiI", s[x.end+1]) >= 0 { // Nim: 0x26'u8
+		if n := wordEnd(s, x.end+1); n-x.end > 2 && (n == len(s) || s[n] != '\'') {
+			x.end, to = n, n
 		}
 	}
-	if i == 0 || !numberSuffix(s[i:]) {
-		return 0, octal, false
+	n := from
+	for ; n < to && (s[n] == '_' || int64(scan.HexValue[s[n]]) < base) && x.value <= 1<<32; n++ {
+		if s[n] != '_' {
+			x.value = x.value*base + int64(scan.HexValue[s[n]])
+		}
 	}
-	if negative {
-		v = -v
+	x.ok = n > from && x.value <= 1<<32 && isSuffix(s[n:to])
+	if s[i] == '-' {
+		x.value = -x.value
 	}
-	return v, octal, true
+	return x
 }
+
+// readBare is readLiteral for numbers that may be hex without a mark, with a letter at the start: ff, ffh.
+func readBare(s string, i int) literal {
+	x := readLiteral(s, i)
+	if x.end == i {
+		x.end = wordEnd(s, i)
+		switch n := hexRun(s, i); {
+		case n > 0 && n == x.end-i-1 && s[x.end-1]|0x20 == 'h':
+			v, _ := readNumber(s, i, 16)
+			x.value, x.hex, x.ok = int64(v), true, n < 9
+		case n != x.end-i || n > 2:
+			x.end = i
+		}
+	}
+	return x
+}
+
+// isByte reports whether the literal is a byte, with or without sign.
+func (x *literal) isByte() bool { return x.ok && x.value >= -128 && x.value <= 255 }
 
 // baseMarks are the marks of a base before digits; 8'h and its like are Verilog's.
 var baseMarks = []struct {
@@ -109,20 +97,20 @@ var baseMarks = []struct {
 	{"0x", 16}, {"0b", 2}, {"0o", 8}, {"$", 16}, {"&h", 16}, {"#x", 16}, {"#$", 16}, {"#", 16}, {"8'h", 16}, {"8'd", 10}, {"8'b", 2}, {"8'o", 8},
 }
 
-// baseMark returns the length of the mark at the start of a number, 0 if there is none, and the base.
-func baseMark(s string) (n int, base int64) {
-	if strings.IndexByte("0$&#8", s[0]) >= 0 {
+// baseMark returns the start of the digits of the number at s[i:], and their base.
+func baseMark(s string, i int) (from int, base int64) {
+	if strings.IndexByte("0$&#8", s[i]) >= 0 {
 		for _, m := range baseMarks {
-			if n = len(m.mark); len(s) > n && strings.EqualFold(s[:n], m.mark) {
+			if n := i + len(m.mark); len(s) > n && strings.EqualFold(s[i:n], m.mark) && (scan.IsHex(s[n]) || scan.IsDigit(s[i])) {
 				return n, m.base
 			}
 		}
 	}
-	return 0, 10
+	return i, 10
 }
 
-// numberSuffix reports whether s is a valid suffix of a number: its type, in C, Rust, F#, Nim and others.
-func numberSuffix(s string) bool {
+// isSuffix reports whether s is a valid suffix of a number: its type, in C, Rust, F#, Nim and others.
+func isSuffix(s string) bool {
 	switch strings.ToLower(strings.TrimLeft(s, "_'")) {
 	case "", "u", "l", "ul", "lu", "ull", "u8", "i8", "uy", "y", "s", "uc", "ub", "h", "byte", "c_uchar":
 		return true
@@ -165,35 +153,33 @@ type element struct {
 	bad    bool   // a number that is not a byte
 }
 
+// maxElement bounds the casts and calls around a byte.
+const maxElement = 4
+
 // readElement reads the element at s[i:]: a number or a character, in casts, with suffixes.
-func readElement(t *pasted, i int) (x element, ok bool) {
+func readElement(t *pasted, i int) (x element, ok bool) { return elementIn(t, i, maxElement) }
+
+// elementIn is readElement with at most depth casts and calls.
+func elementIn(t *pasted, i, depth int) (x element, ok bool) {
 	s := t.s
-	var ends [4]byte // of calls around it
-	calls := 0
-	for {
-		if i >= len(s) {
+	if i >= len(s) {
+		return x, false
+	}
+	if s[i] == '(' {
+		end := castEnd(s, i)
+		if end == 0 || depth == 0 {
 			return x, false
 		}
-		if s[i] == '(' {
-			end := castEnd(s, i)
-			if end == 0 {
-				return x, false
-			}
-			i, x.marked = skipSpaces(s, end), true
-			continue
-		}
-		if !scan.IsWord(s[i]) || scan.IsDigit(s[i]) {
-			break
-		}
+		x, ok = elementIn(t, skipSpaces(s, end), depth-1)
+		x.marked, x.digits = true, ""
+		return x, ok
+	}
+	if scan.IsWord(s[i]) && !scan.IsDigit(s[i]) {
 		end := wordEnd(s, i)
 		for end+2 < len(s) && s[end] == ':' && s[end+1] == ':' || end+1 < len(s) && s[end] == '.' && scan.IsWord(s[end+1]) {
 			end = wordEnd(s, end+2) // std::byte
 		}
 		name := s[i:end]
-		if end < len(s) && s[end] == '\'' && len(name) <= 2 { // b'A', L'A'
-			i = end
-			break
-		}
 		if end < len(s) && s[end] == '<' { // static_cast<char>(1)
 			n := strings.IndexByte(s[end:min(len(s), end+40)], '>')
 			if n < 0 {
@@ -201,12 +187,19 @@ func readElement(t *pasted, i int) (x element, ok bool) {
 			}
 			name, end = s[end:end+n], end+n+1
 		}
-		if end >= len(s) || s[end] != '(' && s[end] != '{' || calls == len(ends) || !isByteName(name) {
-			break // bare hex, perhaps
-		}
-		ends[calls] = closing[s[end]]
-		calls++
-		i, x.marked = skipSpaces(s, end+1), true
+		switch {
+		case end < len(s) && s[end] == '\'' && len(name) <= 2: // b'A', L'A'
+			i = end
+		case end < len(s) && (s[end] == '(' || s[end] == '{') && depth > 0 && isByteName(name):
+			if x, ok = elementIn(t, skipSpaces(s, end+1), depth-1); !ok {
+				return x, false
+			}
+			if x.end = skipSpaces(s, x.end); x.end == len(s) || s[x.end] != closing[s[end]] {
+				return x, false
+			}
+			x.end, x.marked, x.digits = suffixEnd(s, x.end+1), true, ""
+			return x, true
+		} // else bare hex, perhaps
 	}
 	if s[i] == '\'' {
 		kind, end := stringEnd(s[:min(len(s), i+16)], i)
@@ -217,35 +210,16 @@ func readElement(t *pasted, i int) (x element, ok bool) {
 		if e != nil || len(out) != 1 {
 			return x, false
 		}
-		x.value, x.end, x.marked = out[0], end, true
-	} else {
-		x.end = numberEnd(s, i)
-		if x.end == i {
-			if x.end = wordEnd(s, i); x.end == i || hexRun(s, i) < min(x.end-i, 2) {
-				return x, false
-			}
-		}
-		digits := s[i:x.end]
-		if scan.IsHex(digits[0]) && !scan.IsDigit(digits[0]) && digits[len(digits)-1]|0x20 != 'h' && len(digits) > 2 {
-			return x, false // a name
-		}
-		var fits bool
-		x.value, x.octal, fits = byteValue(digits)
-		x.bad = !fits
-		if strings.IndexByte("$&#", digits[0]) >= 0 || len(digits) > 2 && (digits[1]|0x20 == 'x' || strings.ContainsAny(digits, "#'") || digits[len(digits)-1]|0x20 == 'h') {
-			x.marked = true
-		}
-		if !x.marked {
-			x.digits = digits
-		}
-		x.hex = strings.IndexByte("$&", digits[0]) >= 0 || strings.HasPrefix(digits, "16#") || len(digits) > 2 && (digits[1]|0x20 == 'x' || digits[len(digits)-1]|0x20 == 'h')
+		return element{value: out[0], end: suffixEnd(s, end), marked: true}, true
 	}
-	x.end = suffixEnd(s, x.end)
-	for calls--; calls >= 0; calls-- {
-		if x.end = skipSpaces(s, x.end); x.end >= len(s) || s[x.end] != ends[calls] {
-			return x, false
-		}
-		x.end = suffixEnd(s, x.end+1)
+	n := readBare(s, i)
+	if n.end == i {
+		return x, false
+	}
+	digits := s[i:n.end]
+	x = element{value: byte(n.value), end: suffixEnd(s, n.end), octal: n.octal, hex: n.hex, bad: !n.isByte()}
+	if x.marked = n.hex || len(digits) > 2 && strings.ContainsAny(digits, "#'"); !x.marked {
+		x.digits = digits
 	}
 	return x, true
 }
@@ -272,4 +246,16 @@ func suffixEnd(s string, i int) int {
 			return i
 		}
 	}
+}
+
+// readNumber reads at most 17 digits at s[i:] and returns their end: callers reject values of more than 64 bits.
+func readNumber(s string, i int, base uint64) (value uint64, next int) {
+	for most := i + 17; i < len(s) && i < most; i++ {
+		d := uint64(scan.HexValue[s[i]])
+		if d >= base {
+			break
+		}
+		value = value*base + d
+	}
+	return value, i
 }

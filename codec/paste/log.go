@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -69,59 +70,39 @@ type logHeader struct {
 	off  int
 }
 
-// readLogHeader reads "[HH:MM:SS.mmm] <- NAME.VERSION (bad def)".
+// logHeaderForm is the form of "[HH:MM:SS.mmm] <- NAME.VERSION (bad def)".
+var logHeaderForm = regexp.MustCompile(`^\[([^\]]{1,22})\]\s*(?:<([-*Xx])|([-*Xx])>)\s+(\S+?)(?:\.(\d+))?\s*(\(bad def\))?$`)
+
+// readLogHeader reads the first line of a record.
 func readLogHeader(s string) (h logHeader, ok bool) {
-	if len(s) < len("[00:00:00] -> X") || s[0] != '[' {
+	if !strings.HasPrefix(s, "[") || len(s) > maxWords {
 		return h, false
 	}
-	end := strings.IndexByte(s[:min(len(s), 24)], ']')
-	if end < 0 {
+	part := logHeaderForm.FindStringSubmatch(s)
+	if part == nil {
 		return h, false
 	}
-	clock, ok := scan.ParseClock(s[1:end])
-	arrow := strings.TrimSpace(s[end+1:])
-	if !ok || len(arrow) < 4 || arrow[2] != ' ' {
-		return h, false
+	clock, ok := scan.ParseClock(part[1])
+	h.m = Message{Dir: schema.ToServer, Time: scan.Stamp{Kind: scan.OfDay, Since: clock}, Name: part[4]}
+	if part[2] != "" {
+		h.m.Dir = schema.ToClient
 	}
-	h.m.Time = scan.Stamp{Kind: scan.OfDay, Since: clock}
-	kind := arrow[0]
-	switch {
-	case arrow[0] == '<':
-		h.m.Dir, kind = schema.ToClient, arrow[1]
-	case arrow[1] == '>':
-		h.m.Dir = schema.ToServer
-	default:
-		return h, false
-	}
-	switch kind {
-	case '-':
-	case '*':
+	switch part[2] + part[3] {
+	case "*":
 		h.m.Marks = transport.Fake
-	case 'X', 'x':
+	case "X", "x":
 		h.m.Marks = transport.Silenced
-	default:
-		return h, false
 	}
-	name, bad := strings.CutSuffix(strings.TrimSpace(arrow[3:]), "(bad def)")
-	if bad {
+	if part[6] != "" {
 		h.m.Marks |= transport.BadDef
 	}
-	name = strings.TrimSpace(name)
-	if name == "" || strings.ContainsAny(name, " \t") {
-		return h, false
-	}
 	h.code = -1
-	if code, err := strconv.Atoi(name); err == nil {
-		h.code = code
-		return h, code >= 0
+	if code, err := strconv.Atoi(part[4]); err == nil && part[5] == "" {
+		h.code, h.m.Name = code, ""
+		return h, ok && code >= 0
 	}
-	h.m.Name = name
-	if dot := strings.LastIndexByte(name, '.'); dot > 0 {
-		if v, err := strconv.Atoi(name[dot+1:]); err == nil && v >= 0 {
-			h.m.Name, h.m.Version = name[:dot], v
-		}
-	}
-	return h, true
+	h.m.Version, _ = strconv.Atoi(part[5])
+	return h, ok
 }
 
 func (g *logReader) take(l line) *Error {

@@ -128,6 +128,9 @@ func TestRecogniseDumps(t *testing.T) {
 		{"hexdump -d", "0000000   16961   00067\n0000003\n", "hexdump-d", "414243", 0},
 		{"hexdump -b", "0000000 101 102 377\n0000003\n", "hexdump-b", "4142ff", 0},
 		{"od", "0000000 041101 000103\n0000003\n", "od", "414243", 0},
+		{"BSD's od -x", "0000000    4241    4443    4645    4847    4a49    4c4b    4e4d    504f\n0000020    0051\n0000021\n", "od-tx2", "4142434445464748494a4b4c4d4e4f5051", 0},
+		{"a digit of an octal offset is lost", "0000000 041101 041101 041101 041101 041101 041101 041101 041101\n000020 000103\n0000021\n", "od", strings.Repeat("4142", 8) + "43", 0},
+		{"gdb without the last line", "0x0 <buf>:\t0x41\t0x42\n0x2 <buf+2>:", "gdb", "4142", 0},
 		{"od -tx4", "0000000 44434241 00000045\n0000005\n", "od-tx4", "4142434445", 0},
 		{"od -tx8", "0000000 4847464544434241\n0000010\n", "od-tx8", "4142434445464748", 0},
 		{"od -td1", "0000000   65  -48    0\n0000003\n", "od-tu1", "41d000", 0},
@@ -154,6 +157,7 @@ func TestRecogniseDebuggers(t *testing.T) {
 		{"WinDbg db", "0:000> db 7ff6`10 L12\n00007ff6`00000010  41 42 43 44 45 46 47 48-49 4a 4b 4c 4d 4e 4f 50  ABCDEFGHIJKLMNOP\n00007ff6`00000020  51 52  QR\n", "windbg", "4142434445464748494a4b4c4d4e4f505152", 0},
 		{"WinDbg dd", "00400000  44434241 48474645\n00400008  4c4b4a49\n", "windbg", "4142434445464748494a4b4c", 0},
 		{"WinDbg dq", "00000000`00400000  48474645`44434241\n", "windbg", "4142434445464748", 0},
+		{"WinDbg, twice", "00000000`00400000  48474645`44434241\n\n00000000`00400000  48474645`44434241\n", "windbg", "4142434445464748; 4142434445464748", 0},
 		{"WinDbg, two places", "00000000`00400000  48474645`44434241 00000000`00000001\n00000000`00400010  00000000`00000002 00000000`00000003\n00000000`00500000  00000000`00000001\n", "windbg", "4142434445464748010000000000000002000000000000000300000000000000; 0100000000000000", 1},
 		{"gdb x/xb", "(gdb) x/3xb p\n0x7ffe10 <buf>:\t0x41\t0x42\n0x7ffe12 <buf+2>:\t0x43\n", "gdb", "414243", 0},
 		{"gdb without address", "<+0>:\t0x41\t0x42\n<+2>:\t0x43\n", "gdb", "414243", 0},
@@ -296,7 +300,11 @@ func TestErrorsHavePlaces(t *testing.T) {
 		{"00000000: 4142 4344  ABCD\n00000004: 414g  AA\n", `line 2, column 11: found "414g", expected pairs of hex digits (read as xxd)`},
 		{"00000000: 4142 4344  ABCD\n00000008: 4142  AB\n", "line 2, column 1: the offset is 0008, but the lines before lead to 0004 (read as xxd)"},
 		{"00000000  41 42                                             |AB|\n00000003\n", "line 2, column 1: the final offset is 0003, but the lines before lead to 0002 (read as hexdump-C)"},
+		{"00000000  41 42  |AB|\n00000002  43 4", `line 2, column 14: found "4", expected two hex digits (read as hexdump-C)`},
 		{"{1, 2, 300}", `line 1, column 8: "300" is not a byte: a number from -128 to 255 was expected`},
+		{"{0x01, 0x02, 3, 4, 4x99}", `line 1, column 20: "4x99" is not a byte: a number from -128 to 255 was expected`},
+		{"{0x01u8, 0x02u4}", `line 1, column 10: "0x02u4" is not a byte: a number from -128 to 255 was expected`},
+		{"{(byte)0x01, (byte)0x123}", `line 1, column 14: "(byte)0x123" is not a byte: a number from -128 to 255 was expected`},
 		{"{1, 2,\n3", `line 2, column 2: the text ends where the end of the list that starts with "{" was expected`},
 		{`hex.DecodeString("414")`, "line 1, column 21: 3 hex digits: one is missing or one too many, a byte has two (read as quoted-hex)"},
 		{`"\x41\xzz"`, `line 1, column 8: found "zz", expected two hex digits after \x (read as escaped-string)`},
@@ -348,9 +356,15 @@ func TestFormsAreUnique(t *testing.T) {
 		}
 		seen[f.ID] = true
 	}
-	for _, s := range dumpStyles {
-		if !seen[s.form] {
-			t.Errorf("style of unknown form %s", s.form)
+	for _, u := range units {
+		for _, n := range []notation{address, colon, plain, none} {
+			for _, base := range []int{8, 10, 16} {
+				for _, form := range (&shape{offsets: n, base: base, unit: u}).forms() {
+					if !seen[form] {
+						t.Errorf("unit of unknown form %s", form)
+					}
+				}
+			}
 		}
 	}
 }

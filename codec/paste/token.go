@@ -47,7 +47,7 @@ func (x *codeLexer) next() codeToken {
 	kind, end := codeOther, i+1
 	switch c := s[i]; {
 	case scan.IsDigit(c), c == '-', c == '+', c == '$', c == '&', c == '#':
-		if n := numberEnd(s, i); n > i {
+		if n := readLiteral(s, i).end; n > i {
 			kind, end = codeNumber, n
 		}
 	case scan.IsWord(c), c >= 0x80:
@@ -104,7 +104,7 @@ func (x *codeLexer) skip() {
 			x.i++
 		case rest[0] == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || strings.TrimRight(rest[:min(2, len(rest))], " ") == "\\"):
 			x.i++
-		case rest[0] == '#' && numberEnd(x.s, x.i) == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
+		case rest[0] == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
 			n := strings.IndexByte(rest, '\n')
 			if n < 0 {
 				n = len(rest)

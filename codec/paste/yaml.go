@@ -9,7 +9,8 @@ import (
 )
 
 // Follow Stream as YAML. Since Wireshark 4 it is a list of peers and a list of packets with peer, time and base64; before, one entry
-// "peer0_0: !!binary |" per packet after a comment with its number. Only these forms are supported, not YAML in general.
+// "peer0_0: !!binary |" per packet after a comment with its number. Only these forms are supported, not YAML in general: a parser of YAML
+// keeps many times the size of the text, and gives no places inside of blocks.
 
 // isYAML recognises them by "!!binary".
 func isYAML(t *pasted) bool {
@@ -18,20 +19,21 @@ func isYAML(t *pasted) bool {
 
 // readYAML reads the form "follow-yaml".
 func readYAML(t *pasted) (*builder, *Error) {
-	y := yamlReader{t: t, b: &builder{form: formFollowYAML, stream: true}}
-	y.b.why = `base64 marked "!!binary", as Follow Stream writes it` + whyPeers
+	b := &builder{form: formFollowYAML, stream: true, out: make([]byte, 0, len(t.s)/4*3)}
+	b.why = `base64 marked "!!binary", as Follow Stream writes it` + whyPeers
+	y := yamlReader{t: t, b: b, data: base64Decoder{t: t, b: b}}
 	e := t.each(y.take)
 	if e == nil {
-		e = y.endData(len(t.s))
+		e = y.endData()
 	}
-	if e == nil && len(y.b.msgs) == 0 {
+	if e == nil && len(b.msgs) == 0 {
 		e = errWhole(`there is no "!!binary" data in the text`)
 	}
 	if e != nil {
 		return nil, e
 	}
-	y.b.peers = y.peerNames()
-	return y.b, nil
+	b.peers = y.peerNames()
+	return b, nil
 }
 
 type yamlReader struct {
@@ -45,20 +47,22 @@ type yamlReader struct {
 	peer    int // of the entry in the list of peers
 	inPeers bool
 
-	indent int // of the line before the data
-	dec    base64Decoder
+	data   base64Decoder
+	block  span // the data of the packet that is read
+	indent int  // of the line before the data
 }
 
 func (y *yamlReader) take(l line) *Error {
 	s := strings.TrimRight(l.text, " \t")
 	at := skipSpaces(s, 0)
-	if at == len(s) {
+	switch {
+	case at == len(s):
 		return nil
+	case y.b.open && at > y.indent:
+		y.block.to = l.off + len(s)
+		return y.oneWord(l.off+at, y.block.to)
 	}
-	if y.b.open && at > y.indent {
-		return y.base64(l.off+at, l.off+len(s))
-	}
-	if e := y.endData(l.off); e != nil {
+	if e := y.endData(); e != nil {
 		return e
 	}
 	if s[at] == '#' {
@@ -79,34 +83,38 @@ func (y *yamlReader) take(l line) *Error {
 	}
 	value = strings.TrimSpace(value)
 	if data, ok := strings.CutPrefix(value, "!!binary"); ok {
-		return y.beginData(l, s, key, indent, strings.TrimSpace(data))
+		y.beginData(l.off+indent, indent, key)
+		data = strings.TrimLeft(data, "|>-+ ")
+		y.block = span{l.off + len(s) - len(data), l.off + len(s)}
+		return y.oneWord(y.block.from, y.block.to)
 	}
-	return y.entry(l, s, at, key, value)
+	return y.entry(key, value, l.off+at, l.off+len(s)-len(value))
+}
+
+// oneWord returns an error for white space in a line of data.
+func (y *yamlReader) oneWord(from, to int) *Error {
+	if n := strings.IndexAny(y.t.s[from:to], " \t"); n >= 0 {
+		return errFound(y.t, skipSpaces(y.t.s, from+n), "the end of the line")
+	}
+	return nil
 }
 
 // entry handles a line "key: value" without data.
-func (y *yamlReader) entry(l line, s string, at int, key, value string) *Error {
-	valueAt := l.off + len(s) - len(value)
-	number := func() (int, *Error) {
-		n, err := strconv.Atoi(value)
-		if err != nil || n < 0 {
-			return 0, errFound(y.t, valueAt, "a number")
-		}
-		return n, nil
-	}
-	var e *Error
+func (y *yamlReader) entry(key, value string, keyAt, valueAt int) *Error {
+	n, err := strconv.Atoi(value)
+	isNumber := err == nil && n >= 0
+	ok, want := true, "a number"
 	switch key {
 	case "peers", "packets":
 		y.inPeers = key == "peers"
 	case "peer":
-		var n int
-		if n, e = number(); e == nil && n > 1 {
-			e = errFound(y.t, valueAt, "peer 0 or 1")
-		} else if e == nil {
+		if ok = isNumber && n <= 1; ok {
 			y.peer, y.item.Dir = n, peerDir(n)
+		} else if isNumber {
+			want = "peer 0 or 1"
 		}
 	case "packet":
-		y.item.Number, e = number()
+		y.item.Number, ok = n, isNumber
 	case "host":
 		if y.inPeers {
 			y.host[y.peer] = strings.Trim(value, `"'`)
@@ -116,49 +124,35 @@ func (y *yamlReader) entry(l line, s string, at int, key, value string) *Error {
 			y.port[y.peer] = value
 		}
 	case "timestamp":
-		var ok bool
-		if y.item.Time, ok = scan.ParseStamp(value); !ok {
-			e = errFound(y.t, valueAt, "a time")
-		}
+		y.item.Time, ok = scan.ParseStamp(value)
+		want = "a time"
 	case "index":
 	default:
-		y.b.note(l.off+at, "Follow Stream does not write this key; it was skipped")
+		y.b.note(keyAt, "Follow Stream does not write this key; it was skipped")
 	}
-	return e
+	if !ok {
+		return errFound(y.t, valueAt, want)
+	}
+	return nil
 }
 
 // beginData starts the data of a packet. key has the peer in the old form: peer0_3.
-func (y *yamlReader) beginData(l line, s, key string, indent int, inline string) *Error {
+func (y *yamlReader) beginData(off, indent int, key string) {
 	if peer, ok := peerOfName(key); ok {
 		y.item = Message{Dir: peerDir(peer), Number: y.comment}
 		y.comment = 0
 	} else if key != "data" {
 		y.item.Name = key
 	}
-	if y.b.out == nil {
-		y.b.out = make([]byte, 0, len(y.t.s)/4*3)
-	}
-	y.indent, y.dec = indent, base64Decoder{t: y.t, b: y.b}
-	_ = y.b.begin(y.item, l.off+indent) // the one before has ended
-	if inline = strings.TrimLeft(inline, "|>-+ "); inline != "" {
-		return y.base64(l.off+len(s)-len(inline), l.off+len(s))
-	}
-	return nil
+	y.indent = indent
+	_ = y.b.begin(y.item, off) // the one before has ended
 }
 
-func (y *yamlReader) base64(at, end int) *Error {
-	n, e := y.dec.run(at)
-	if e == nil && n < end {
-		e = errFound(y.t, skipSpaces(y.t.s, n), "the end of the line")
-	}
-	return e
-}
-
-func (y *yamlReader) endData(at int) *Error {
+func (y *yamlReader) endData() *Error {
 	if !y.b.open {
 		return nil
 	}
-	if e := y.dec.end(max(at-1, 0)); e != nil {
+	if e := y.data.unit(y.block); e != nil {
 		return e
 	}
 	y.item = Message{}
@@ -179,23 +173,13 @@ func (y *yamlReader) peerNames() []string {
 	return names
 }
 
-func peerDir(peer int) schema.Dir {
-	if peer == 0 {
-		return schema.ToServer
-	}
-	return schema.ToClient
-}
+func peerDir(peer int) schema.Dir { return schema.ToServer + schema.Dir(peer) }
 
 // peerOfName returns the peer in a name of Follow Stream: peer0_3.
 func peerOfName(name string) (peer int, ok bool) {
 	rest, ok := strings.CutPrefix(name, "peer")
-	if !ok || len(rest) < 3 || rest[0] != '0' && rest[0] != '1' || rest[1] != '_' {
+	if !ok || len(rest) < 3 || rest[0] != '0' && rest[0] != '1' || rest[1] != '_' || strings.Trim(rest[2:], "0123456789") != "" {
 		return 0, false
-	}
-	for i := 2; i < len(rest); i++ {
-		if !scan.IsDigit(rest[i]) {
-			return 0, false
-		}
 	}
 	return int(rest[0] - '0'), true
 }
