@@ -41,8 +41,8 @@ const cLines = 15_000
 // compute_sz, write and read; and the sources of the functions. All of them are C and C++.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, true, 0)
-	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
-	g.lang = g
+	g := &cTarget{walker: walker{teller: newTeller(p, &cPrints, cReserved)}, elems: map[*schema.List]string{}}
+	g.lang, g.tongue = g, g
 	for _, word := range keywords("in out mem bytes reader writer result") {
 		g.top.take("wb_" + word)
 	}

@@ -81,6 +81,9 @@ func contents(m *wire.Message) map[int]*wire.Part {
 				out[p.Field] = p
 			}
 			note(p.Lists)
+			if p.Body != nil {
+				note(p.Body.Parts)
+			}
 			if p.Elem != nil {
 				note(p.Elem.Parts)
 			}

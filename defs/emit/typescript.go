@@ -25,8 +25,8 @@ var tsReserved = keywords(`abstract any as asserts async await bigint boolean br
 // emitTypeScript writes a TypeScript module of one file.
 func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, false, 0)
-	g := &tsTarget{newWalker(p, &tsPrints, tsReserved)}
-	g.lang = g
+	g := &tsTarget{walker{teller: newTeller(p, &tsPrints, tsReserved)}}
+	g.lang, g.tongue = g, g
 	for _, m := range p.messages { // messages first, so that they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
 	}
