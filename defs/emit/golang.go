@@ -321,8 +321,7 @@ var goPrints = prints{
 	remark:  "// %s",
 	equal:   "==",
 	comment: " // $text",
-	chain:   "switch {", first: "case $cond:$comment", next: "case $cond:$comment", last: "default:", sole: "switch {\ndefault:", end: "}",
-	bitfieldAs: "$bits&$mask == $match",
+	test:    "$cond",
 }
 
 func (g *goTarget) dot(base, name string) string           { return base + "." + name }

@@ -67,23 +67,22 @@ type prints struct {
 	wide   string // suffix of a constant of 64 bits
 	frame  string // bytes of the frame that is read
 
-	// Branches: start, the first, next and last one with $cond, the only one, end.
-	chain, first, next, last, sole, end string
-	comment                             string // $text, on one line
+	test    string // $cond, after "if"
+	comment string // $text, on one line
 
-	count, offset          string // declare $name, which is assigned later
-	decl, declAt           string // $decl in a declaration with an assignment
-	none                   string // a block without bytes; "" omits it
-	skip, take             string // $bytes bytes, as the block b$id
-	countRead, offsetRead  string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
-	sized                  string // checks all counts of a block
-	part                   string // $body, if the message has more bytes; $part to $parts
-	assign                 string // $value to $to
-	checkOn                string // the form of $value whose range is checked
-	check, checked         string // refuses a number unless $cond; the value after the check
-	bitfield               string // v$id for the bits $raw
-	bitfieldAs, bitfieldOf string // the condition on $bits, a part of v$id
-	run, ended, rest       string // $n units of $unit bytes at $at, zero-terminated units, units up to the end; with an offset, $suffix is
+	count, offset         string // declare $name, which is assigned later
+	decl, declAt          string // $decl in a declaration with an assignment
+	none                  string // a block without bytes; "" omits it
+	skip, take            string // $bytes bytes, as the block b$id
+	countRead, offsetRead string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
+	sized                 string // checks all counts of a block
+	part                  string // $body, if the message has more bytes; $part to $parts
+	assign                string // $value to $to
+	checkOn               string // the form of $value whose range is checked
+	check, checked        string // refuses a number unless $cond; the value after the check
+	bitfield              string // v$id for the bits $raw
+	bitfieldOf            string // a part of v$id
+	run, ended, rest      string // $n units of $unit bytes at $at, zero-terminated units, units up to the end; with an offset, $suffix is
 	// "_at" and $comma is ", $at", otherwise both are empty
 	list, linked, toEnd string // $n elements at $at, as a chain, up to the end: $make, $from or empty, $element, $back
 	from, stay, back    string // $from and $back of a list with an offset; $from of one without
@@ -108,7 +107,6 @@ type prints struct {
 	prev, later       string // prev$id; the condition that an element is not the first
 	elemAt, prevIs    string // elem$id is here; prev$id is elem$id
 	loop              string // $body for $n elements
-	broken            string // returns after an error
 	turns, turn       string // $body as long as a list has elements; if the list does
 }
 
@@ -196,30 +194,21 @@ type branch struct {
 
 // branches writes alternatives. total: the last one is unconditional.
 func (w *teller) branches(list []branch, total bool) {
-	if total && len(list) == 1 {
-		w.print(w.say.sole, vars{})
-	} else {
-		w.print(w.say.chain, vars{})
-	}
 	for i, b := range list {
-		v := vars{"cond": b.cond, "comment": ""}
+		v := vars{"cond": b.cond, "text": b.comment}
+		word := map[bool]string{true: "if ", false: "} else if "}[i == 0]
+		head := word + expand(w.say.test, v) + " {"
 		if b.comment != "" {
-			v["comment"] = expand(w.say.comment, vars{"text": b.comment})
+			head += expand(w.say.comment, v)
 		}
-		switch {
-		case total && len(list) == 1:
-		case total && i == len(list)-1:
-			w.print(w.say.last, v)
-		case i == 0:
-			w.print(w.say.first, v)
-		default:
-			w.print(w.say.next, v)
+		if total && i == len(list)-1 {
+			head = strings.TrimSuffix(word, "if ") + "{"
 		}
-		w.depth++
+		w.open("%s", head)
 		b.body()
 		w.depth--
 	}
-	w.print(w.say.end, vars{})
+	w.line("}")
 }
 
 // lengthIs returns the condition of an alternative that depends on the size.
@@ -488,7 +477,7 @@ func (w *walker) readBitfield(b string, it *item, t *schema.Bitfield, to string)
 
 // formIs returns the condition that a form applies to bits.
 func (w *teller) formIs(f *schema.Form, bits string) string {
-	return expand(w.say.bitfieldAs, vars{"bits": bits, "mask": w.tongue.mask(f.Mask), "match": w.tongue.mask(f.Match)})
+	return fmt.Sprintf("(%s & %s) %s %s", bits, w.tongue.mask(f.Mask), w.say.equal, w.tongue.mask(f.Match))
 }
 
 // record returns the record of a list's elements, or of groups in bare elements.
@@ -830,7 +819,6 @@ func (w *walker) writeElem(r *record, st *step, elem, id, index string) {
 		w.writeSteps(r, st.elem, elem)
 	}
 	if linked && st.here != nil {
-		w.print(w.say.broken, v)
 		w.putAt("elem"+id, "", st.here, expand(w.say.since, v), st.items[0].label)
 	}
 }

@@ -408,7 +408,7 @@ var tsPrints = prints{
 	sure:   "!",
 	wide:   "n",
 	frame:  "r.view.byteLength",
-	first:  "if ($cond) {", next: "} else if ($cond) {", last: "} else {", sole: "{", end: "}",
+	test:   "($cond)",
 
 	count:      "let $name = 0;",
 	offset:     "let $name = 0;",
@@ -426,7 +426,6 @@ var tsPrints = prints{
 	check:      "const v$id = $value;\nif (!($cond)) throw new Illegal($label, \"the value is outside its legal range\");",
 	checked:    "v$id",
 	bitfield:   "const v$id = $wide;\n$to = $zero;",
-	bitfieldAs: "($bits & $mask) === $match",
 	bitfieldOf: "(v$id >> $shift) & $mask",
 	run:        "r.run($at, $n, $unit, $label)",
 	ended:      "r.ended($at, $unit, $label)",
