@@ -232,7 +232,7 @@ func (g *goBlock) direct(it *wire.Item, t *schema.Number, at, label string) {
 	}
 	g.in = append(g.in, at+" = "+read)
 	if it.Reg != wire.None && g.read[it.Reg] {
-		g.out = append(g.out, fmt.Sprintf("%s = %s", g.reg(it.Reg), convert("("+bits+")", wrote, 64)))
+		g.out = append(g.out, fmt.Sprintf("%s = %s", g.reg(it.Reg), convert(bits, wrote, 64)))
 		bits, wrote = g.reg(it.Reg), 64
 	}
 	g.out = append(g.out, g.store(it, bits, wrote))

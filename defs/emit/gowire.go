@@ -16,7 +16,9 @@ import (
 type wiring struct {
 	plan   *plan
 	m      *message
-	inside int // depth of contents with an end of their own
+	mem    []*member // by field
+	around []*record // likewise: the record of its member
+	inside int       // depth of contents with an end of their own
 	losses
 }
 
@@ -28,28 +30,33 @@ func (w *wiring) message() {
 	if !w.m.plain {
 		w.plan.afford(laid.Body.Parts)
 	}
+	w.mem, w.around = make([]*member, len(laid.Fields)), make([]*record, len(laid.Fields))
 	w.fields(laid.Body.Fields, w.m.record)
 	w.parts(laid.Body.Parts, w.m.record)
 }
 
-// fields numbers the members of fields with the same name, including those in groups.
+// fields notes the members of fields, including those in groups, and numbers those with the same name.
 func (w *wiring) fields(fields []int, r *record) {
 	for i, f := range fields[:min(len(fields), r.fields)] {
-		w.field(f, r.members[i])
+		w.field(f, r.members[i], r)
 	}
 }
 
-func (w *wiring) field(f int, m *member) {
+func (w *wiring) field(f int, m *member, r *record) {
 	x := &w.m.laid.Fields[f]
-	if x.Last != wire.None {
+	if w.mem[f], w.around[f] = m, r; x.Last != wire.None {
 		m.nth, _ = strconv.Atoi(x.Name[len(m.name)+len("#"):])
 	}
 	if g, ok := x.Schema.Type.(*schema.Group); ok {
 		if g.Array {
 			w.lose(w.m.m, w.m.laid.Path(f), "an array of contents is a type with the members 0, 1 and so on")
 		}
-		if !bare(g) && x.Again == wire.None {
-			w.fields(w.m.laid.Inside(f), w.plan.byStruct[g.Struct])
+		switch {
+		case x.Again != wire.None:
+		case bare(g):
+			w.field(w.m.laid.Inside(f)[0], m, r)
+		default:
+			w.fields(w.m.laid.Inside(f), m.record)
 		}
 	}
 }
@@ -73,7 +80,7 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 			fail("offsets or alternatives by size in contents with a size of their own, or compressed ones")
 		}
 		for k := range x.Items {
-			w.item(r, &x.Items[k])
+			w.item(&x.Items[k])
 		}
 		switch x.Kind {
 		case wire.Text:
@@ -89,15 +96,18 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 			if k != schema.Unpacked || x.Bytes != wire.None {
 				w.inside++
 			}
-			w.parts(x.Body.Parts, w.plan.byStruct[x.Body.Struct])
+			w.parts(x.Body.Parts, w.mem[x.Field].record)
 			if k != schema.Unpacked || x.Bytes != wire.None {
 				w.inside--
 			}
 		case wire.List:
-			if !x.List.Bare {
-				w.fields(x.Elem.Fields, w.plan.byStruct[x.Elem.Struct])
+			if m := w.mem[x.Field]; x.List.Bare {
+				w.field(x.Elem.Fields[0], m.elem, nil)
+				w.parts(x.Elem.Parts, nil)
+			} else {
+				w.fields(x.Elem.Fields, m.record)
+				w.parts(x.Elem.Parts, m.record)
 			}
-			w.parts(x.Elem.Parts, w.plan.byStruct[x.Elem.Struct])
 		case wire.Weave:
 			w.parts(x.Lists, nil)
 		case wire.Choice:
@@ -141,6 +151,7 @@ func (w *wiring) choice(x *wire.Part, r *record, name string) {
 		c := &x.Cases[k]
 		switch {
 		case x.Field != wire.None:
+			w.alternative(c, x.Field, k)
 		case c.Reg == wire.None && r != w.m.record:
 			fail("alternatives by the size of the message in a part of it")
 		case c.Reg != wire.None:
@@ -151,7 +162,7 @@ func (w *wiring) choice(x *wire.Part, r *record, name string) {
 			fallthrough
 		default:
 			for _, f := range c.Body.Fields {
-				w.field(f, w.plan.altMember(r, laid.Fields[f].Schema))
+				w.field(f, w.plan.altMember(r, laid.Fields[f].Schema), r)
 			}
 		}
 		w.parts(c.Body.Parts, nil)
@@ -164,7 +175,23 @@ func (w *wiring) choice(x *wire.Part, r *record, name string) {
 	}
 }
 
-func (w *wiring) item(r *record, it *wire.Item) {
+// alternative notes the members of case k of a field.
+func (w *wiring) alternative(c *wire.Case, f, k int) {
+	m := w.mem[f]
+	switch {
+	case c.Body.Struct == nil:
+	case w.m.laid.Fields[f].Schema.Type.(*schema.Choice).Anon:
+		for _, i := range c.Body.Fields {
+			w.field(i, w.plan.altMember(w.around[f], w.m.laid.Fields[i].Schema), w.around[f])
+		}
+	case c.Bare:
+		w.field(c.Body.Fields[0], m.kind[k], nil)
+	default:
+		w.fields(c.Body.Fields, m.kind[k].record)
+	}
+}
+
+func (w *wiring) item(it *wire.Item) {
 	m := w.m
 	if it.Var == schema.Long {
 		fail("integers of 128 bits")
@@ -181,7 +208,7 @@ func (w *wiring) item(r *record, it *wire.Item) {
 	case it.Kind == schema.Code && m.m.HasKey:
 		m.code = &item{kind: it.Kind, off: it.Off, bits: it.Bits, order: it.Order, form: it.Var}
 	case it.Kind == schema.Code, it.Kind == schema.Counter, it.Kind == schema.Check:
-		r.members = append(r.members, &member{name: it.Kind.String(), typ: &schema.Number{Bits: it.Bits}, book: it.Kind, isBook: true})
+		m.record.members = append(m.record.members, &member{name: it.Kind.String(), typ: &schema.Number{Bits: it.Bits}, book: it.Kind, isBook: true})
 	}
 	if it.Kind == schema.Check && m.laid.Sum != nil {
 		w.lose(m.m, "check", "the checksum is copied, neither computed nor verified")
@@ -1093,11 +1120,11 @@ func (w *goTarget) group(p *wire.Part) {
 
 // ownMethod returns the method of a group that contains itself.
 func (w *goTarget) ownMethod(p *wire.Part, params []int) string {
-	key := fmt.Sprintf("%p %d", p.Body.Struct, len(params))
+	r := w.mem[p.Field].record
+	key := fmt.Sprintf("%p %d", r, len(params))
 	if old := w.shared[key]; old != "" {
 		return old
 	}
-	r := w.plan.byStruct[p.Body.Struct]
 	typ := w.types[r]
 	name := w.newMethod(typ)
 	w.shared[key] = name
