@@ -17,6 +17,7 @@ type goBlock struct {
 	*goTarget
 	b       string   // the variable with its bytes
 	in, out []string // statements that read and write
+	counts  []string // those after them that check counts, before all other checks
 	after   []func()
 }
 
@@ -27,50 +28,36 @@ func (w *goTarget) block(p *wire.Part, b string) {
 	if b == "" {
 		g.b = "b" + w.id()
 	}
-	counts := code{depth: w.depth}
-	for k := range p.Items {
-		it := &p.Items[k]
-		if it.Kind != schema.Count {
-			continue
-		}
-		w.code, counts = counts, w.code
-		g.count(it)
-		w.code, counts = counts, w.code
-	}
 	for k := range p.Items {
 		g.item(&p.Items[k])
 	}
-	switch used := len(g.in)+len(g.out)+len(g.after)+counts.b.Len() > 0; {
-	case b != "":
-	case size == 0 && used:
-		w.line("%s := []byte{}", g.b)
+	switch used := len(g.in)+len(g.out)+len(g.counts)+len(g.after) > 0; {
+	case b != "" || size == 0 && !used:
 	case size == 0:
+		w.line("%s := []byte{}", g.b)
 	case used:
 		w.line("%s := x.block(%d)\nif %s == nil {\n\treturn\n}", g.b, size, g.b)
 	default:
 		w.line("if x.block(%d) == nil {\n\treturn\n}", size)
 	}
-	for _, way := range []struct {
-		cond  string
-		lines []string
-	}{{"if x.writing {", g.out}, {"if !x.writing {", g.in}} {
-		if len(way.lines) > 0 && way.cond != "" {
-			if way.cond == "if !x.writing {" && len(g.out) > 0 {
-				w.shut("} else {")
-				w.depth++
-			} else {
-				w.open("%s", way.cond)
-			}
-			for _, line := range way.lines {
+	lines := func(list []string) func() {
+		return func() {
+			for _, line := range list {
 				w.line("%s", line)
 			}
 		}
 	}
-	if len(g.in)+len(g.out) > 0 {
-		w.shut("}")
+	v := vars{"in": lines(g.in), "out": lines(g.out)}
+	switch {
+	case len(g.out) > 0 && len(g.in) > 0:
+		w.print("if x.writing {\n\t$out\n} else {\n\t$in\n}", v)
+	case len(g.out) > 0:
+		w.print("if x.writing {\n\t$out\n}", v)
+	case len(g.in) > 0:
+		w.print("if !x.writing {\n\t$in\n}", v)
 	}
-	w.b.WriteString(counts.b.String())
-	if counts.b.Len() > 0 && w.m.m.Measured {
+	lines(g.counts)()
+	if len(g.counts) > 0 && w.m.m.Measured {
 		w.line("if !x.sized() {\n\treturn\n}")
 	}
 	for _, write := range g.after {
@@ -80,10 +67,10 @@ func (w *goTarget) block(p *wire.Part, b string) {
 
 // raw returns the bits of an item, as an unsigned integer of the returned width.
 func (g *goBlock) raw(it *wire.Item) (string, int) {
-	order, ok := goNative(it)
+	order, ok := goItem(it).native()
 	switch at := it.Off / 8; {
 	case !ok:
-		return fmt.Sprintf("load(%s, %s)", g.b, goWhere(it)), 64
+		return fmt.Sprintf("load(%s, %s)", g.b, where(goItem(it))), 64
 	case it.Bits == 8:
 		return fmt.Sprintf("%s[%d]", g.b, at), 8
 	case at == 0:
@@ -95,10 +82,10 @@ func (g *goBlock) raw(it *wire.Item) (string, int) {
 
 // store returns a statement that sets the bits of an item to an unsigned integer of a width.
 func (g *goBlock) store(it *wire.Item, value string, width int) string {
-	order, ok := goNative(it)
+	order, ok := goItem(it).native()
 	switch at := it.Off / 8; {
 	case !ok:
-		return fmt.Sprintf("store(%s, %s, %s)", g.b, goWhere(it), convert(value, width, 64))
+		return fmt.Sprintf("store(%s, %s, %s)", g.b, where(goItem(it)), convert(value, width, 64))
 	case it.Bits == 8:
 		return fmt.Sprintf("%s[%d] = %s", g.b, at, convert(value, width, 8))
 	case at == 0:
@@ -108,14 +95,7 @@ func (g *goBlock) store(it *wire.Item, value string, width int) string {
 	}
 }
 
-// goNative reports whether an item is an aligned number of 8, 16, 32 or 64 bits, and returns its byte order.
-func goNative(it *wire.Item) (order string, ok bool) {
-	return map[bool]string{true: "Big", false: "Little"}[it.Order == schema.Big], it.Off%8 == 0 && isNative(it.Bits)
-}
-
-func goWhere(it *wire.Item) string {
-	return goPlace(wire.Place{Off: it.Off, Bits: it.Bits, Order: it.Order})
-}
+func goItem(it *wire.Item) *item { return &item{off: it.Off, bits: it.Bits, order: it.Order} }
 
 // count writes the check of a count, and its place in the size of the message.
 func (g *goBlock) count(it *wire.Item) {
@@ -123,7 +103,7 @@ func (g *goBlock) count(it *wire.Item) {
 	lo, hi := g.bounds(e)
 	reg := g.reg(it.Reg)
 	if it.Type != nil || it.Bits > 32 || e.Null {
-		g.units64(g.b, it, e)
+		g.counts = append(g.counts, g.units64(g.b, it, e))
 	} else {
 		raw, width := g.raw(it)
 		g.in = append(g.in, reg+" = "+convert(raw, width, 64))
@@ -131,22 +111,26 @@ func (g *goBlock) count(it *wire.Item) {
 		if most := schema.Mask(it.Bits); e.Max == nil || e.Max.Uint > most {
 			hi = strconv.FormatUint(most, 10)
 		}
-		g.line("x.counted(%s, %s, %s, %s)", reg, lo, hi, g.label(it.Field))
+		g.counts = append(g.counts, fmt.Sprintf("x.counted(%s, %s, %s, %s)", reg, lo, hi, g.label(it.Field)))
 	}
-	g.need(it, e, lo)
+	if need := g.need(it, e, lo); need != "" {
+		g.counts = append(g.counts, need)
+	}
 }
 
 // need adds the bytes of the units of a count to the size of a message that only its counts tell.
-func (g *goTarget) need(it *wire.Item, e schema.Extent, lo string) {
-	if p := g.contents[it.Field]; p != nil && g.m.m.Measured && !e.Null && unit(p) != "0" {
-		g.line("x.need(%s, %s, %s)", g.reg(it.Reg), lo, unit(p))
+func (g *goTarget) need(it *wire.Item, e schema.Extent, lo string) string {
+	p := g.contents[it.Field]
+	if p == nil || !g.m.m.Measured || e.Null || unit(p) == "0" {
+		return ""
 	}
+	return fmt.Sprintf("x.need(%s, %s, %s)", g.reg(it.Reg), lo, unit(p))
 }
 
 // units64 writes a count that is not a plain number.
-func (g *goTarget) units64(b string, it *wire.Item, e schema.Extent) {
+func (g *goTarget) units64(b string, it *wire.Item, e schema.Extent) string {
 	lo, hi := g.bounds(e)
-	g.line("%s = x.count(%s, %d, %s, %s, %s, %s, %v, %s)", g.reg(it.Reg), b, it.Off, g.form(it), g.units(it.Field, e), lo, hi, e.Null, g.label(it.Field))
+	return fmt.Sprintf("%s = x.count(%s, %d, %s, %s, %s, %s, %v, %s)", g.reg(it.Reg), b, it.Off, g.form(it), g.units(it.Field, e), lo, hi, e.Null, g.label(it.Field))
 }
 
 func (g *goBlock) item(it *wire.Item) {
@@ -184,7 +168,10 @@ func (g *goBlock) item(it *wire.Item) {
 			}
 		}
 		return
-	case schema.Length, schema.Here, schema.Next, schema.Pad, schema.Count:
+	case schema.Count:
+		g.count(it)
+		return
+	case schema.Length, schema.Here, schema.Next, schema.Pad:
 		return
 	}
 	g.after = append(g.after, func() { g.other(g.b, it) })
@@ -224,7 +211,7 @@ func (g *goBlock) direct(it *wire.Item, t *schema.Number, at, label string) {
 	switch {
 	case t.Scale != 0 && t.Kind != schema.Bool:
 		read = fmt.Sprintf("float64(%s) * %s", read, floatText(t.Scale))
-		bits, wrote = fmt.Sprintf("x.units(%s*%s, %s, %v, %v, %s)", at, floatText(1/t.Scale), g.form(it), t.Wrap, t.Truncate, label), 64
+		bits, wrote = g.scaled(it, t, at, label), 64
 	case t.Kind == schema.Signed && t.Bits != wide(t.Bits):
 		g.out = append(g.out, fmt.Sprintf("x.fits(extend(uint64(%s), %d) == int64(%s), %d, %s)", at, t.Bits, at, t.Bits, label))
 	case t.Kind == schema.Unsigned && t.Bits != wide(t.Bits):
@@ -238,6 +225,11 @@ func (g *goBlock) direct(it *wire.Item, t *schema.Number, at, label string) {
 	g.out = append(g.out, g.store(it, bits, wrote))
 }
 
+// scaled returns the bits of a number with a scale; of one that is read they are 0.
+func (w *goTarget) scaled(it *wire.Item, t *schema.Number, at, label string) string {
+	return fmt.Sprintf("x.units(%s*%s, %s, %v, %v, %s)", at, floatText(1/t.Scale), w.form(it), t.Wrap, t.Truncate, label)
+}
+
 // other writes an item with calls of the coder, of the block b, or of variable size.
 func (w *goTarget) other(b string, it *wire.Item) {
 	place := fmt.Sprintf("%s, %d, %s", b, it.Off, w.form(it))
@@ -247,8 +239,8 @@ func (w *goTarget) other(b string, it *wire.Item) {
 	case schema.Count:
 		e, _ := wire.ExtentOf(w.laid.Fields[it.Field].Schema.Type)
 		lo, _ := w.bounds(e)
-		w.units64(b, it, e)
-		if w.need(it, e, lo); w.m.m.Measured {
+		w.line("%s", w.units64(b, it, e))
+		if w.line("%s", w.need(it, e, lo)); w.m.m.Measured {
 			w.line("if !x.sized() {\n\treturn\n}")
 		}
 	case schema.Code:
@@ -301,7 +293,7 @@ func (w *goTarget) value(b string, it *wire.Item, place string) {
 			w.keep(expr, raw+" != 0")
 		case t.Scale != 0:
 			raw = "n" + w.id()
-			w.line("%s := x.scaled(%s, %s, %s, %v, %v, %s)", raw, place, expr, floatText(t.Scale), t.Wrap, t.Truncate, label)
+			w.line("%s := x.raw(%s, %s, %s)", raw, place, w.scaled(it, t, expr, label), label)
 			value := raw
 			if t.Kind == schema.Signed {
 				value = fmt.Sprintf("extend(%s, %d)", raw, t.Bits)

@@ -33,6 +33,7 @@ func (w *wiring) message() {
 	w.mem, w.around = make([]*member, len(laid.Fields)), make([]*record, len(laid.Fields))
 	w.fields(laid.Body.Fields, w.m.record)
 	w.parts(laid.Body.Parts, w.m.record)
+	w.m.mem = w.mem
 }
 
 // fields notes the members of fields, including those in groups, and numbers those with the same name.
@@ -132,13 +133,9 @@ func (w *wiring) optional(x *wire.Part, r *record) {
 		}
 	}
 	for _, f := range fields {
-		for f != wire.None {
-			at := &w.m.laid.Fields[f]
-			if i := slices.IndexFunc(r.members, func(m *member) bool { return m.field == at.Schema }); i >= 0 {
-				r.members[i].part = max(r.members[i].part, x.Optional)
-				break
-			}
-			if f = at.Parent; at.InList {
+		for ; f != wire.None; f = w.m.laid.Fields[f].Parent {
+			if w.around[f] == r {
+				w.mem[f].part = max(w.mem[f].part, x.Optional)
 				break
 			}
 		}
@@ -223,7 +220,6 @@ type goTarget struct {
 	contents map[int]*wire.Part // by field: text, bytes and lists
 	at       []string           // by field: the expression of its value
 	mem      []*member          // likewise
-	around   []*record          // by field of an anonymous choice: the record of its members
 	read     []bool             // by register: something depends on it
 	fn       *goFunc
 	methods  map[string]string
@@ -253,7 +249,7 @@ func (w *goTarget) id() string {
 func (w *goTarget) message(m *message) {
 	w.m, w.laid, w.contents = m, m.laid, contents(m.laid)
 	n := len(w.laid.Fields)
-	w.at, w.mem, w.around = make([]string, n), make([]*member, n), make([]*record, n)
+	w.at, w.mem = make([]string, n), m.mem
 	w.read = make([]bool, len(w.laid.Regs))
 	w.reads(w.laid.Body.Parts, func(reg int) { w.read[reg] = true })
 	name, laid := w.types[m.record], w.laid
@@ -283,7 +279,7 @@ func (w *goTarget) message(m *message) {
 	}})
 	w.line("")
 	w.method(name, "wire", wire.None, "", nil, func() {
-		w.enter(laid.Body.Fields, m.record, "m")
+		w.enter(laid.Body.Fields, "m")
 		w.body(laid.Body.Parts, m.record, "m")
 	})
 }
@@ -309,59 +305,24 @@ func goPlace(at wire.Place) string {
 	return fmt.Sprintf("%d, %d, %v", at.Off, at.Bits, at.Order == schema.Big)
 }
 
-// reads calls yield with the registers that parts depend on, and those inside them.
+// reads calls yield with the registers that parts depend on.
 func (w *goTarget) reads(parts []wire.Part, yield func(reg int)) {
-	some := func(reg int) {
-		if reg != wire.None {
-			yield(reg)
-		}
-	}
-	for i := range parts {
-		p := &parts[i]
-		for _, reg := range []int{p.Count, p.Offset, p.Bytes, p.Ended} {
-			some(reg)
-		}
+	for p := range all(parts) {
+		regs := []int{p.Count, p.Offset, p.Bytes, p.Ended}
 		if p.Expr != nil {
 			for _, s := range *p.Expr {
 				if s.Op == schema.Ref {
-					some(s.Reg)
+					regs = append(regs, s.Reg)
 				}
 			}
 		}
-		w.reads(p.Lists, yield)
 		for k := range p.Cases {
-			some(p.Cases[k].Reg)
-			w.reads(p.Cases[k].Body.Parts, yield)
+			regs = append(regs, p.Cases[k].Reg)
 		}
-		if p.Elem != nil {
-			w.reads(p.Elem.Parts, yield)
-		}
-		if p.Body != nil {
-			w.reads(p.Body.Parts, yield)
-		}
-	}
-}
-
-// sets calls yield with the registers that parts set.
-func (w *goTarget) sets(parts []wire.Part, yield func(reg int)) {
-	for i := range parts {
-		p := &parts[i]
-		if p.Reg != wire.None {
-			yield(p.Reg)
-		}
-		for k := range p.Items {
-			if p.Items[k].Reg != wire.None {
-				yield(p.Items[k].Reg)
+		for _, reg := range regs {
+			if reg != wire.None {
+				yield(reg)
 			}
-		}
-		for k := range p.Cases {
-			w.sets(p.Cases[k].Body.Parts, yield)
-		}
-		if p.Elem != nil {
-			w.sets(p.Elem.Parts, yield)
-		}
-		if p.Body != nil {
-			w.sets(p.Body.Parts, yield)
 		}
 	}
 }
@@ -369,7 +330,12 @@ func (w *goTarget) sets(parts []wire.Part, yield func(reg int)) {
 // outer returns the registers that a body needs and does not set.
 func (w *goTarget) outer(body *wire.Body) (out []int) {
 	set := map[int]bool{}
-	w.sets(body.Parts, func(reg int) { set[reg] = true })
+	for p := range all(body.Parts) {
+		set[p.Reg] = true
+		for k := range p.Items {
+			set[p.Items[k].Reg] = true
+		}
+	}
 	w.reads(body.Parts, func(reg int) {
 		if !set[reg] {
 			set[reg] = true
@@ -456,39 +422,31 @@ func (w *goTarget) set(reg int) string {
 }
 
 // enter sets the expressions of the fields of a record.
-func (w *goTarget) enter(fields []int, r *record, base string) {
-	for i, f := range fields[:min(len(fields), r.fields)] {
-		m := r.members[i]
-		w.enterField(f, m, r, base)
+func (w *goTarget) enter(fields []int, base string) {
+	for _, f := range fields {
+		w.enterValue(f, w.dot(base, w.fields[w.mem[f]]))
 	}
 }
 
-func (w *goTarget) enterField(f int, m *member, r *record, base string) {
-	w.enterValue(f, m, r, w.dot(base, w.fields[m]))
-}
-
 // enterValue sets the expression of a field, and of the fields in it.
-func (w *goTarget) enterValue(f int, m *member, r *record, expr string) {
-	w.at[f], w.mem[f], w.around[f] = expr, m, r
+func (w *goTarget) enterValue(f int, expr string) {
+	w.at[f] = expr
 	switch t := w.laid.Fields[f].Schema.Type.(type) {
 	case *schema.Group:
+		inner := expr
 		if t.Null {
-			expr = "(*" + expr + ")"
+			inner = "(*" + expr + ")"
 		}
 		switch {
 		case w.laid.Fields[f].Again != wire.None:
 		case bare(t):
-			w.enterValue(w.laid.Inside(f)[0], m, r, expr)
-			w.at[f] = strings.TrimSuffix(strings.TrimPrefix(expr, "(*"), ")")
-			if !t.Null {
-				w.at[f] = expr
-			}
+			w.enterValue(w.laid.Inside(f)[0], inner)
 		case !t.Own:
-			w.enter(w.laid.Inside(f), m.record, expr)
+			w.enter(w.laid.Inside(f), inner)
 		}
 	case *schema.Choice:
 		if t.Anon {
-			w.at[f] = strings.TrimSuffix(expr, "."+w.fields[m])
+			w.at[f] = strings.TrimSuffix(expr, "."+w.fields[w.mem[f]])
 		}
 	}
 }
@@ -615,32 +573,12 @@ func (w *goTarget) keep(to, value string) {
 
 // find returns the first part of the message that fits.
 func (w *goTarget) find(fits func(*wire.Part) bool) *wire.Part {
-	var in func(parts []wire.Part) *wire.Part
-	in = func(parts []wire.Part) *wire.Part {
-		for i := range parts {
-			p := &parts[i]
-			inner := [][]wire.Part{p.Lists}
-			if p.Body != nil {
-				inner = append(inner, p.Body.Parts)
-			}
-			if p.Elem != nil {
-				inner = append(inner, p.Elem.Parts)
-			}
-			for k := range p.Cases {
-				inner = append(inner, p.Cases[k].Body.Parts)
-			}
-			if fits(p) {
-				return p
-			}
-			for _, list := range inner {
-				if out := in(list); out != nil {
-					return out
-				}
-			}
+	for p := range all(w.laid.Body.Parts) {
+		if fits(p) {
+			return p
 		}
-		return nil
 	}
-	return in(w.laid.Body.Parts)
+	return nil
 }
 
 // args returns the arguments for the parameters of a method.
@@ -846,10 +784,10 @@ func (w *goTarget) element(p *wire.Part, elem, block string) {
 	}
 	switch {
 	case p.List.Bare:
-		w.enterValue(p.Elem.Fields[0], m.elem, nil, elem)
+		w.enterValue(p.Elem.Fields[0], elem)
 		body(nil, "")
 	case p.Extent.Size == schema.While || p.Extent.Size == schema.Ending:
-		w.enter(p.Elem.Fields, m.record, elem)
+		w.enter(p.Elem.Fields, elem)
 		body(m.record, elem)
 	default:
 		params, outside, args := w.outer(p.Elem), block, ""
@@ -857,7 +795,7 @@ func (w *goTarget) element(p *wire.Part, elem, block string) {
 			block, args = "b", ", "+outside
 		}
 		name := w.method(w.types[m.record], "", p.Field, block, params, func() {
-			w.enter(p.Elem.Fields, m.record, "m")
+			w.enter(p.Elem.Fields, "m")
 			body(m.record, "m")
 		})
 		w.line("%s.%s(x%s%s)", elem, name, args, w.args(params))
@@ -968,24 +906,34 @@ func (w *goTarget) variants(p *wire.Part, r *record, base string) {
 	if on == "" {
 		on = w.reg(p.Cases[0].Reg)
 	}
-	seen := map[uint64]bool{}
+	w.cases(p, on, func(c *wire.Case, k int) string {
+		if r.choice {
+			return strconv.Itoa(k + 1)
+		}
+		return strconv.FormatUint(c.Value, 10)
+	}, func(c *wire.Case, _ int) {
+		w.enter(c.Body.Fields, base)
+		w.body(c.Body.Parts, nil, "")
+	})
+}
+
+// cases writes a switch, with the first case of each value.
+func (w *goTarget) cases(p *wire.Part, on string, value func(c *wire.Case, k int) string, body func(c *wire.Case, k int)) {
+	seen := map[string]bool{}
 	w.open("switch %s {", on)
 	for k := range p.Cases {
 		c := &p.Cases[k]
-		value := c.Value
-		if r.choice {
-			value = uint64(k + 1)
+		label := "case " + value(c, k)
+		if c.Else {
+			label = "default"
 		}
-		if seen[value] {
+		if seen[label] {
 			continue
 		}
-		seen[value] = true
-		w.line("case %d:", value)
+		seen[label] = true
+		w.line("%s:", label)
 		w.depth++
-		for _, f := range c.Body.Fields {
-			w.enterField(f, w.plan.altMember(r, w.laid.Fields[f].Schema), r, base)
-		}
-		w.body(c.Body.Parts, nil, "")
+		body(c, k)
 		w.depth--
 	}
 	w.shut("}")
@@ -998,31 +946,12 @@ func (w *goTarget) choice(p *wire.Part) {
 	if len(p.Cases) == 0 {
 		return
 	}
-	seen := map[string]bool{}
-	w.open("switch %s {", w.reg(p.Cases[0].Reg))
-	for k := range p.Cases {
-		c := &p.Cases[k]
-		value := strconv.FormatUint(c.Value, 10)
+	w.cases(p, w.reg(p.Cases[0].Reg), func(c *wire.Case, _ int) string {
 		if c.Text != nil {
-			value = strconv.Quote(*c.Text)
+			return strconv.Quote(*c.Text)
 		}
-		if c.Else {
-			value = "default"
-		}
-		if seen[value] {
-			continue
-		}
-		seen[value] = true
-		if c.Else {
-			w.line("default:")
-		} else {
-			w.line("case %s:", value)
-		}
-		w.depth++
-		w.alternative(c, m.kind[k], t.Anon, f)
-		w.depth--
-	}
-	w.shut("}")
+		return strconv.FormatUint(c.Value, 10)
+	}, func(c *wire.Case, k int) { w.alternative(c, m.kind[k], t.Anon, f) })
 }
 
 func (w *goTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
@@ -1031,10 +960,7 @@ func (w *goTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	case c.Body.Struct == nil:
 		return
 	case anon:
-		r := w.around[f]
-		for _, i := range c.Body.Fields {
-			w.enterField(i, w.plan.altMember(r, w.laid.Fields[i].Schema), r, expr)
-		}
+		w.enter(c.Body.Fields, expr)
 		w.body(c.Body.Parts, nil, "")
 		return
 	}
@@ -1049,9 +975,9 @@ func (w *goTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 		params := w.outer(&c.Body)
 		name := w.method(w.types[kind.record], "", f, "", params, func() {
 			if c.Bare {
-				w.enterValue(c.Body.Fields[0], kind, nil, "m")
+				w.enterValue(c.Body.Fields[0], "m")
 			} else {
-				w.enter(c.Body.Fields, kind.record, "m")
+				w.enter(c.Body.Fields, "m")
 			}
 			w.body(c.Body.Parts, nil, "")
 		})
@@ -1062,9 +988,9 @@ func (w *goTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	v := fmt.Sprintf("p%d", w.fn.loops)
 	w.line("%s := value(x, &%s)", v, expr)
 	if c.Bare {
-		w.enterValue(c.Body.Fields[0], kind, nil, "(*"+v+")")
+		w.enterValue(c.Body.Fields[0], "(*"+v+")")
 	} else {
-		w.enter(c.Body.Fields, kind.record, v)
+		w.enter(c.Body.Fields, v)
 	}
 	w.line("_ = %s", v)
 	w.body(c.Body.Parts, nil, "")
@@ -1130,7 +1056,7 @@ func (w *goTarget) ownMethod(p *wire.Part, params []int) string {
 	w.shared[key] = name
 	w.method(typ, name, p.Field, "", params, func() {
 		w.line("if !x.enter(%s) {\n\treturn\n}", w.label(p.Field))
-		w.enter(w.laid.Inside(p.Field), r, "m")
+		w.enter(w.laid.Inside(p.Field), "m")
 		w.body(p.Body.Parts, r, "m")
 		w.line("x.leave()")
 	})

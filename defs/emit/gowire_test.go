@@ -184,3 +184,33 @@ func TestCorporaGoKaitai(t *testing.T) {
 	}
 	goTest(t, dir, "./...")
 }
+
+// TestGoShipped compiles code for the shipped definitions of every language, and reads and writes generated messages.
+func TestGoShipped(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range defs.Dialects {
+		paths, err := filepath.Glob(filepath.Join("../library", d.Name, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []*source.File
+		for _, path := range paths {
+			if ext := filepath.Ext(path); ext == ".jsonl" || ext == ".map" || ext == ".md" {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, source.New(filepath.Base(path), string(text)))
+		}
+		s, _ := defs.Load(files, d.Name, schema.Options{})
+		unique(s)
+		list := wiredVectors(t, s, 8)
+		if len(list) == 0 {
+			continue
+		}
+		t.Logf("%s: %d messages, %d vectors, lost %v", d.Name, len(s.Messages), len(list), goPackage(t, dir, d.Name+"s", s, list))
+	}
+	goTest(t, dir, "./...")
+}

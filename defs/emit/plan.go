@@ -42,7 +42,8 @@ type message struct {
 	min    string   // bytes
 	open   []string // constants without a value
 	laid   *wire.Message
-	plain  bool // it has no features
+	mem    []*member // by field, of targets that write messages from their parts
+	plain  bool      // it has no features
 }
 
 // record is a type of the output, with members.

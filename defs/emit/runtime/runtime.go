@@ -380,15 +380,6 @@ func toHalf(f float64) uint64 {
 	return sign | uint64(exp+14)<<10 + uint64(math.RoundToEven(math.Ldexp(frac, 11))) - 1024
 }
 
-// scaled passes an integer of units of scale, and returns its bits.
-func (x *coder) scaled(b []byte, off int, n number, v, scale float64, wrap, cut bool, field string) uint64 {
-	raw := uint64(0)
-	if x.writing {
-		raw = x.units(v*(1/scale), n, wrap, cut, field)
-	}
-	return x.raw(b, off, n, raw, field)
-}
-
 // units rounds a number of units.
 func (x *coder) units(f float64, n number, wrap, cut bool, field string) uint64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {

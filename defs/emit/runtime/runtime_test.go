@@ -48,7 +48,7 @@ func (m *tree) wireTree(x *coder) {
 	small := x.integer(b, 20, number{bits: 12, signed: true}, uint64(m.Small), "small")
 	ratio := x.raw(b, 32, number{bits: 32, big: true}, uint64(math.Float32bits(m.Ratio)), "ratio")
 	half := x.float(b, 64, number{bits: 16}, float64(m.Half), 1, "half")
-	angle := x.scaled(b, 80, number{bits: 16}, m.Angle, 2*math.Pi/65536, true, false, "angle")
+	angle := x.raw(b, 80, number{bits: 16}, x.units(m.Angle*(65536/(2*math.Pi)), number{bits: 16}, true, false, "angle"), "angle")
 	deep := x.raw(b, 96, number{bits: 8}, bit(m.Deep), "deep")
 	x.fixedText(&m.Fixed, latin1, b[13:17], false, 0, "fixed")
 	flags := flag(x.bitsOf(uint64(m.Flags.Value), 4, 3, uint64(m.Flags.Count), "count"), 0x300, m.On)
