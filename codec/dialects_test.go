@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -114,12 +115,14 @@ func TestLeftOverInEveryDialect(t *testing.T) {
 	}
 }
 
-// mutated changes a definition: words are dropped, repeated and exchanged.
+// mutated changes a definition: words are dropped, repeated, exchanged and replaced by numbers.
 func mutated(text string, rng *rand.Rand) string {
 	words := regexp.MustCompile(`\w+|\s+|.`).FindAllString(text, -1)
 	for range 1 + rng.IntN(4) {
 		a, b := rng.IntN(len(words)), rng.IntN(len(words))
-		switch rng.IntN(4) {
+		switch rng.IntN(5) {
+		case 4:
+			words[a] = strconv.FormatUint(rng.Uint64()>>rng.IntN(64), 10)
 		case 0:
 			words[a] = ""
 		case 1:

@@ -41,8 +41,8 @@ const cLines = 15_000
 // compute_sz, write and read; and the sources of the functions. All of them are C and C++.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, true, 0)
-	g := &cTarget{walker: newWalker(p, &cPrints, cReserved), elems: map[*schema.List]string{}}
-	g.lang = g
+	g := &cTarget{walker: walker{teller: newTeller(p, &cPrints, cReserved)}, elems: map[*schema.List]string{}}
+	g.lang, g.tongue = g, g
 	for _, word := range keywords("in out mem bytes reader writer result") {
 		g.top.take("wb_" + word)
 	}
@@ -782,7 +782,7 @@ var cPrints = prints{
 	equal:   "==",
 	comment: " /* $text */",
 	frame:   "r->size",
-	first:   "if ($cond) {$comment", next: "} else if ($cond) {$comment", last: "} else {", sole: "{", end: "}",
+	test:    "($cond)",
 
 	count:      "size_t $name = 0;",
 	offset:     "uint64_t $name = 0;",
@@ -799,7 +799,6 @@ var cPrints = prints{
 	check:      "if (!$cond)\n\treturn wb_fail_(r, WB_ILLEGAL);",
 	checked:    "$value",
 	bitfield:   "uint64_t v$id = $raw;",
-	bitfieldAs: "($bits & $mask) == $match",
 	bitfieldOf: "(v$id >> $shift & $mask)",
 	run:        "wb_run$suffix_(r$comma, $n, $unit)",
 	ended:      "wb_ended$suffix_(r$comma, $unit)",

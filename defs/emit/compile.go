@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -70,26 +71,34 @@ func newCompiler(p *plan, m *message, w *wire.Message) *compiler {
 	return c
 }
 
-// contents returns the parts of text, bytes and lists of variable size, by field.
-func contents(m *wire.Message) map[int]*wire.Part {
-	out := map[int]*wire.Part{}
-	var note func(parts []wire.Part)
-	note = func(parts []wire.Part) {
-		for i := range parts {
-			p := &parts[i]
-			if p.Kind == wire.Text || p.Kind == wire.Blob || p.Kind == wire.List {
-				out[p.Field] = p
-			}
-			note(p.Lists)
-			if p.Elem != nil {
-				note(p.Elem.Parts)
-			}
-			for k := range p.Cases {
-				note(p.Cases[k].Body.Parts)
+// all yields parts and those inside them, the outer ones first.
+func all(parts []wire.Part) iter.Seq[*wire.Part] {
+	return func(yield func(*wire.Part) bool) { inner(parts, yield) }
+}
+
+func inner(parts []wire.Part, yield func(*wire.Part) bool) bool {
+	for i := range parts {
+		p := &parts[i]
+		if !yield(p) || !inner(p.Lists, yield) || p.Body != nil && !inner(p.Body.Parts, yield) || p.Elem != nil && !inner(p.Elem.Parts, yield) {
+			return false
+		}
+		for k := range p.Cases {
+			if !inner(p.Cases[k].Body.Parts, yield) {
+				return false
 			}
 		}
 	}
-	note(m.Body.Parts)
+	return true
+}
+
+// contents returns the parts of text, bytes and lists of variable size, by field.
+func contents(m *wire.Message) map[int]*wire.Part {
+	out := map[int]*wire.Part{}
+	for p := range all(m.Body.Parts) {
+		if p.Kind == wire.Text || p.Kind == wire.Blob || p.Kind == wire.List {
+			out[p.Field] = p
+		}
+	}
 	return out
 }
 

@@ -13,9 +13,9 @@
 //  3. Add a row to Targets, with the function wrapped in within, which limits the size of the files relative to the definitions.
 //  4. TestCorporaFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
 //
-// The command line, the API and the pages show all rows of Targets. A programming language embeds a walker, which traverses the messages;
-// a language consists of its prints, which are templates of statements, and of the methods of native. Go has another way for messages with
-// features that steps do not have: goWire writes one method for both directions, which passes the values to a coder of package runtime.
+// The command line, the API and the pages show all rows of Targets. A programming language embeds a teller, which knows the names of types and
+// members. The code of Go is one method a type for both directions, which passes the values to a coder of package runtime; that of C and
+// TypeScript is written by a walker, from templates of statements for each direction.
 package emit
 
 import (

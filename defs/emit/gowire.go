@@ -11,102 +11,226 @@ import (
 	"wirebench/defs/wire"
 )
 
-// wireable omits a message whose parts the runtime cannot express, and sets the numbers of optional parts of its records.
-func (p *plan) wireable(m *message) {
-	laid := m.wired
+// wiring checks that the runtime can express the parts of a message, and completes its records: the numbers of their optional parts, the
+// names of repeated members, and the members of numbers about the message.
+type wiring struct {
+	plan   *plan
+	m      *message
+	mem    []*member // by field
+	around []*record // likewise: the record of its member
+	inside int       // depth of contents with an end of their own
+	losses
+}
+
+func (w *wiring) message() {
+	laid := w.m.laid
 	if laid.Tail > 0 {
 		fail("the message has a tail")
 	}
-	var walk func(parts []wire.Part, r *record)
-	walk = func(parts []wire.Part, r *record) {
-		for i := range parts {
-			x := &parts[i]
-			name := ""
-			if x.Field != wire.None {
-				name = laid.Fields[x.Field].Schema.Name
+	if !w.m.plain {
+		w.plan.afford(laid.Body.Parts)
+	}
+	w.mem, w.around = make([]*member, len(laid.Fields)), make([]*record, len(laid.Fields))
+	w.fields(laid.Body.Fields, w.m.record)
+	w.parts(laid.Body.Parts, w.m.record)
+	w.m.mem = w.mem
+}
+
+// fields notes the members of fields, including those in groups, and numbers those with the same name.
+func (w *wiring) fields(fields []int, r *record) {
+	for i, f := range fields[:min(len(fields), r.fields)] {
+		w.field(f, r.members[i], r)
+	}
+}
+
+func (w *wiring) field(f int, m *member, r *record) {
+	x := &w.m.laid.Fields[f]
+	if w.mem[f], w.around[f] = m, r; x.Last != wire.None {
+		m.nth, _ = strconv.Atoi(x.Name[len(m.name)+len("#"):])
+	}
+	if g, ok := x.Schema.Type.(*schema.Group); ok {
+		if g.Array {
+			w.lose(w.m.m, w.m.laid.Path(f), "an array of contents is a type with the members 0, 1 and so on")
+		}
+		switch {
+		case x.Again != wire.None:
+		case bare(g):
+			w.field(w.m.laid.Inside(f)[0], m, r)
+		default:
+			w.fields(w.m.laid.Inside(f), m.record)
+		}
+	}
+}
+
+func (w *wiring) parts(parts []wire.Part, r *record) {
+	laid := w.m.laid
+	for i := range parts {
+		x := &parts[i]
+		name := ""
+		if x.Field != wire.None {
+			name = laid.Fields[x.Field].Schema.Name
+		}
+		if x.Optional > 0 {
+			if r == nil {
+				fail("optional parts in an alternative, or in a value without a type of its own")
 			}
-			if x.Optional > 0 {
-				if r == nil {
-					fail("optional parts in an alternative, or in a value without a type of its own")
-				}
-				r.parts = max(r.parts, x.Optional)
+			r.parts = max(r.parts, x.Optional)
+			w.optional(x, r)
+		}
+		if (x.Offset != wire.None || x.Kind == wire.Choice && x.Field == wire.None && x.Cases[0].Reg == wire.None) && w.inside > 0 {
+			fail("offsets or alternatives by size in contents with a size of their own, or compressed ones")
+		}
+		for k := range x.Items {
+			w.item(&x.Items[k])
+		}
+		switch x.Kind {
+		case wire.Text:
+			if x.Extent.Null {
+				fail("the text %q may be absent", name)
 			}
-			if x.Offset != wire.None || x.Kind == wire.Weave || x.Kind == wire.Choice && x.Field == wire.None {
-				fail("offsets or alternatives by size beside %s", "fields with alternatives, or others that only the runtime can express")
+		case wire.Group:
+			k := laid.Packing(x)
+			if k > schema.Gzip {
+				fail("contents of %q are compressed by %s", name, k)
 			}
-			for k := range x.Items {
-				p.wireableItem(m, r, &x.Items[k])
+			w.plan.packed = w.plan.packed || k != schema.Unpacked
+			if k != schema.Unpacked || x.Bytes != wire.None {
+				w.inside++
 			}
-			switch x.Kind {
-			case wire.Text:
-				if x.Extent.Null {
-					fail("the text %q may be absent", name)
-				}
-			case wire.Group:
-				if k := laid.Packing(x); k > schema.Gzip {
-					fail("contents of %q are compressed by %s", name, k)
-				}
-				walk(x.Body.Parts, p.byStruct[x.Body.Struct])
-			case wire.List:
-				walk(x.Elem.Parts, p.byStruct[x.Elem.Struct])
-			case wire.Choice:
-				bodies := 0
-				for k := range x.Cases {
-					walk(x.Cases[k].Body.Parts, nil)
-					if x.Cases[k].Body.Struct != nil {
-						bodies++
-					}
-				}
-				if x.Present != wire.None && (bodies > 1 || laid.Fields[x.Field].Schema.Type.(*schema.Choice).Anon) {
-					fail("the alternatives of %q are selected by a number that is not a value", name)
-				}
+			w.parts(x.Body.Parts, w.mem[x.Field].record)
+			if k != schema.Unpacked || x.Bytes != wire.None {
+				w.inside--
 			}
-			if x.Expr != nil {
-				for _, s := range *x.Expr {
-					if s.Op == schema.Ref && laid.Regs[s.Reg].Kind != schema.Value && laid.Regs[s.Reg].Kind != schema.Count {
-						fail("an expression depends on a size")
-					}
+		case wire.List:
+			if m := w.mem[x.Field]; x.List.Bare {
+				w.field(x.Elem.Fields[0], m.elem, nil)
+				w.parts(x.Elem.Parts, nil)
+			} else {
+				w.fields(x.Elem.Fields, m.record)
+				w.parts(x.Elem.Parts, m.record)
+			}
+		case wire.Weave:
+			w.parts(x.Lists, nil)
+		case wire.Choice:
+			w.choice(x, r, name)
+		}
+		if x.Expr != nil {
+			for _, s := range *x.Expr {
+				if s.Op == schema.Ref && laid.Regs[s.Reg].Kind != schema.Value && laid.Regs[s.Reg].Kind != schema.Count {
+					fail("an expression depends on a size")
 				}
 			}
 		}
 	}
-	walk(laid.Body.Parts, m.record)
 }
 
-// wireableItem checks an item, and adds the member of a number about the message.
-func (p *plan) wireableItem(m *message, r *record, it *wire.Item) {
+// optional notes the members that are there only if a part is.
+func (w *wiring) optional(x *wire.Part, r *record) {
+	fields := []int{x.Field}
+	for k := range x.Items {
+		if it := &x.Items[k]; it.Kind == schema.Value {
+			fields = append(fields, it.Field)
+		}
+	}
+	for _, f := range fields {
+		for ; f != wire.None; f = w.m.laid.Fields[f].Parent {
+			if w.around[f] == r {
+				w.mem[f].part = max(w.mem[f].part, x.Optional)
+				break
+			}
+		}
+	}
+}
+
+func (w *wiring) choice(x *wire.Part, r *record, name string) {
+	laid, bodies := w.m.laid, 0
+	for k := range x.Cases {
+		c := &x.Cases[k]
+		switch {
+		case x.Field != wire.None:
+			w.alternative(c, x.Field, k)
+		case c.Reg == wire.None && r != w.m.record:
+			fail("alternatives by the size of the message in a part of it")
+		case c.Reg != wire.None:
+			f := laid.Regs[c.Reg].Field
+			if n, ok := laid.Fields[f].Schema.Type.(*schema.Number); !ok || n.Kind == schema.Float || n.Scale != 0 {
+				fail("alternatives depend on %q, which is not an integer", laid.Fields[f].Schema.Name)
+			}
+			fallthrough
+		default:
+			for _, f := range c.Body.Fields {
+				w.field(f, w.plan.altMember(r, laid.Fields[f].Schema), r)
+			}
+		}
+		w.parts(c.Body.Parts, nil)
+		if c.Body.Struct != nil {
+			bodies++
+		}
+	}
+	if x.Field != wire.None && x.Present != wire.None && (bodies > 1 || laid.Fields[x.Field].Schema.Type.(*schema.Choice).Anon) {
+		fail("the alternatives of %q are selected by a number that is not a value", name)
+	}
+}
+
+// alternative notes the members of case k of a field.
+func (w *wiring) alternative(c *wire.Case, f, k int) {
+	m := w.mem[f]
+	switch {
+	case c.Body.Struct == nil:
+	case w.m.laid.Fields[f].Schema.Type.(*schema.Choice).Anon:
+		for _, i := range c.Body.Fields {
+			w.field(i, w.plan.altMember(w.around[f], w.m.laid.Fields[i].Schema), w.around[f])
+		}
+	case c.Bare:
+		w.field(c.Body.Fields[0], m.kind[k], nil)
+	default:
+		w.fields(c.Body.Fields, m.kind[k].record)
+	}
+}
+
+func (w *wiring) item(it *wire.Item) {
+	m := w.m
 	if it.Var == schema.Long {
 		fail("integers of 128 bits")
 	}
-	if it.Kind == schema.Code {
-		m.code = &item{kind: it.Kind, off: it.Off, bits: it.Bits, order: it.Order, form: it.Var}
+	if n, ok := it.Type.(*schema.Number); ok && it.Kind == schema.Value && n.Kind == schema.Float {
+		switch name := m.laid.Fields[it.Field].Schema.Name; {
+		case it.Off%8 != 0:
+			fail("the float %q does not start at a byte boundary", name)
+		case it.Reg != wire.None && (n.Bits == 16 || n.Scale != 0):
+			fail("alternatives or sizes depend on the float %q", name)
+		}
 	}
 	switch {
-	case it.Kind == schema.Length:
-		fail("the size of the message in its header, beside %s", "features that only the runtime can express")
-	case it.Kind == schema.Code && !m.m.HasKey, it.Kind == schema.Counter, it.Kind == schema.Check:
-		r.members = append(r.members, &member{name: it.Kind.String(), typ: &schema.Number{Bits: it.Bits}, book: it.Kind, isBook: true})
+	case it.Kind == schema.Code && m.m.HasKey:
+		m.code = &item{kind: it.Kind, off: it.Off, bits: it.Bits, order: it.Order, form: it.Var}
+	case it.Kind == schema.Code, it.Kind == schema.Counter, it.Kind == schema.Check:
+		m.record.members = append(m.record.members, &member{name: it.Kind.String(), typ: &schema.Number{Bits: it.Bits}, book: it.Kind, isBook: true})
+	}
+	if it.Kind == schema.Check && m.laid.Sum != nil {
+		w.lose(m.m, "check", "the checksum is copied, neither computed nor verified")
 	}
 }
 
-// goWire writes the code of a message from its parts: methods that pass the values, in wire order, to the coder of package runtime.
-type goWire struct {
-	*goTarget
-	m       *message
-	laid    *wire.Message
-	at      []string  // by field: the expression of its value
-	mem     []*member // likewise
-	around  []*record // by field of an anonymous choice: the record of its members
-	read    []bool    // by register: something depends on it
-	fn      *goFunc
-	methods map[string]string
-	shared  map[string]string // methods of groups that contain themselves, by struct
-	count   map[string]int    // methods of types
-	out     strings.Builder
+// goTarget writes Go. The code of a message is methods that pass its values, in wire order, to the coder of package runtime.
+type goTarget struct {
+	teller
+	m        *message
+	laid     *wire.Message
+	contents map[int]*wire.Part // by field: text, bytes and lists
+	at       []string           // by field: the expression of its value
+	mem      []*member          // likewise
+	read     []bool             // by register: something depends on it
+	fn       *goFunc
+	methods  map[string]string
+	shared   map[string]string // methods of groups that contain themselves, by struct
+	count    map[string]int    // methods of types
+	out      strings.Builder
 }
 
 // goFunc is a method under construction.
 type goFunc struct {
+	root   int            // the field whose contents it passes, wire.None for the message
 	regs   map[int]string // the variables of registers
 	vars   []string       // those that are declared
 	loops  int
@@ -115,91 +239,103 @@ type goFunc struct {
 	index  string
 }
 
-// wire writes the methods of a message.
-func (w *goWire) message(m *message) {
-	w.m, w.laid = m, m.wired
+// id returns the number of the next variables.
+func (w *goTarget) id() string {
+	w.fn.loops++
+	return strconv.Itoa(w.fn.loops)
+}
+
+// message writes the methods of a message.
+func (w *goTarget) message(m *message) {
+	w.m, w.laid, w.contents = m, m.laid, contents(m.laid)
 	n := len(w.laid.Fields)
-	w.at, w.mem, w.around = make([]string, n), make([]*member, n), make([]*record, n)
+	w.at, w.mem = make([]string, n), m.mem
 	w.read = make([]bool, len(w.laid.Regs))
 	w.reads(w.laid.Body.Parts, func(reg int) { w.read[reg] = true })
-	name := w.types[m.record]
-	w.print(goWired, vars{"type": name})
+	name, laid := w.types[m.record], w.laid
+	var checks, ends []string
+	if at := laid.Length; at.Bits > 0 {
+		checks = append(checks, fmt.Sprintf("!x.frame(%s)", goPlace(at)))
+		ends = append(ends, fmt.Sprintf("x.length(%s)", goPlace(at)))
+	}
+	if m.record.choice {
+		ends = append(ends, fmt.Sprintf("x.check(m.alternative(len(x.b)-x.base) == m.%s, \"the alternative, which the size of the message selects,\")", w.choices[m.record]))
+		slices.Reverse(ends)
+	}
+	if m.m.HasKey && laid.Code.Bits > 0 {
+		checks = append(checks, fmt.Sprintf("!x.code(%s, %d)", goPlace(laid.Code), m.m.Key.Code))
+	}
+	if m.m.Measured {
+		checks = append(checks, fmt.Sprintf("!x.measure(%s)", byteSum(laid.Body.Min)))
+	}
+	w.print(goMethods, vars{"type": name, "header": laid.Header, "checks": func() {
+		if len(checks) > 0 {
+			w.line("if %s {\n\treturn 0, x.err\n}", strings.Join(checks, " || "))
+		}
+	}, "ends": func() {
+		for _, end := range ends {
+			w.line("%s", end)
+		}
+	}})
 	w.line("")
-	w.method(name, "wire", nil, func() {
-		w.enter(w.laid.Body.Fields, m.record, "m")
-		w.parts(w.laid.Body.Parts, m.record, "m")
+	w.method(name, "wire", wire.None, "", nil, func() {
+		w.enter(laid.Body.Fields, "m")
+		w.body(laid.Body.Parts, m.record, "m")
 	})
 }
 
-const goWired = `
+const goMethods = `
 // ReadBinary reads the message at the start of data and returns the number of its bytes.
 func (m *$type) ReadBinary(data []byte) (n int, err error) {
+	x := reading(data, $header)
+	$checks
 	*m = $type{}
-	return read(data, m)
+	m.wire(&x)
+	return x.wasRead()
 }
 // AppendBinary appends the bytes of the message to dst.
-func (m *$type) AppendBinary(dst []byte) ([]byte, error) { return write(dst, m) }`
+func (m *$type) AppendBinary(dst []byte) ([]byte, error) {
+	x := writing(dst)
+	m.wire(&x)
+	$ends
+	return x.wrote(dst)
+}`
 
-// reads calls yield with the registers that parts depend on, and those inside them.
-func (w *goWire) reads(parts []wire.Part, yield func(reg int)) {
-	some := func(reg int) {
-		if reg != wire.None {
-			yield(reg)
-		}
-	}
-	for i := range parts {
-		p := &parts[i]
-		for _, reg := range []int{p.Count, p.Bytes, p.Ended} {
-			some(reg)
-		}
+func goPlace(at wire.Place) string {
+	return fmt.Sprintf("%d, %d, %v", at.Off, at.Bits, at.Order == schema.Big)
+}
+
+// reads calls yield with the registers that parts depend on.
+func (w *goTarget) reads(parts []wire.Part, yield func(reg int)) {
+	for p := range all(parts) {
+		regs := []int{p.Count, p.Offset, p.Bytes, p.Ended}
 		if p.Expr != nil {
 			for _, s := range *p.Expr {
 				if s.Op == schema.Ref {
-					some(s.Reg)
+					regs = append(regs, s.Reg)
 				}
 			}
 		}
 		for k := range p.Cases {
-			some(p.Cases[k].Reg)
-			w.reads(p.Cases[k].Body.Parts, yield)
+			regs = append(regs, p.Cases[k].Reg)
 		}
-		if p.Elem != nil {
-			w.reads(p.Elem.Parts, yield)
-		}
-		if p.Body != nil {
-			w.reads(p.Body.Parts, yield)
-		}
-	}
-}
-
-// sets calls yield with the registers that parts set.
-func (w *goWire) sets(parts []wire.Part, yield func(reg int)) {
-	for i := range parts {
-		p := &parts[i]
-		if p.Reg != wire.None {
-			yield(p.Reg)
-		}
-		for k := range p.Items {
-			if p.Items[k].Reg != wire.None {
-				yield(p.Items[k].Reg)
+		for _, reg := range regs {
+			if reg != wire.None {
+				yield(reg)
 			}
-		}
-		for k := range p.Cases {
-			w.sets(p.Cases[k].Body.Parts, yield)
-		}
-		if p.Elem != nil {
-			w.sets(p.Elem.Parts, yield)
-		}
-		if p.Body != nil {
-			w.sets(p.Body.Parts, yield)
 		}
 	}
 }
 
 // outer returns the registers that a body needs and does not set.
-func (w *goWire) outer(body *wire.Body) (out []int) {
+func (w *goTarget) outer(body *wire.Body) (out []int) {
 	set := map[int]bool{}
-	w.sets(body.Parts, func(reg int) { set[reg] = true })
+	for p := range all(body.Parts) {
+		set[p.Reg] = true
+		for k := range p.Items {
+			set[p.Items[k].Reg] = true
+		}
+	}
 	w.reads(body.Parts, func(reg int) {
 		if !set[reg] {
 			set[reg] = true
@@ -209,11 +345,15 @@ func (w *goWire) outer(body *wire.Body) (out []int) {
 	return out
 }
 
-// method writes a method of a type, unless it has one with the same body, and returns its name. own: its name, if it calls itself.
-func (w *goWire) method(typ, own string, params []int, body func()) string {
+// method writes a method of a type, unless it has one with the same body, and returns its name. own: its name, if it calls itself. root: the
+// field whose contents it passes. block: the variable with their bytes, if they are a block.
+func (w *goTarget) method(typ, own string, root int, block string, params []int, body func()) string {
 	fn, before := w.fn, w.code
-	w.fn, w.code = &goFunc{regs: map[int]string{}}, code{}
-	var list string
+	w.fn, w.code = &goFunc{root: root, regs: map[int]string{}}, code{}
+	list := ""
+	if block != "" {
+		list = ", " + block + " []byte"
+	}
 	for i, reg := range params {
 		w.fn.regs[reg] = fmt.Sprintf("v%d", i+1)
 		list += fmt.Sprintf(", v%d %s", i+1, w.regType(reg))
@@ -222,7 +362,7 @@ func (w *goWire) method(typ, own string, params []int, body func()) string {
 	body()
 	text := w.code.b.String()
 	if len(w.fn.vars) > 0 {
-		text = "\tvar (\n\t\t" + strings.Join(w.fn.vars, "\n\t\t") + "\n\t)\n" + text
+		text = strings.Join(w.fn.vars, "\n") + "\n" + text
 	}
 	w.fn, w.code = fn, before
 	key := typ + list + "{" + text
@@ -239,7 +379,7 @@ func (w *goWire) method(typ, own string, params []int, body func()) string {
 }
 
 // newMethod returns the name of another method of a type.
-func (w *goWire) newMethod(typ string) string {
+func (w *goTarget) newMethod(typ string) string {
 	w.count[typ]++
 	if n := w.count[typ]; n > 1 {
 		return "wire" + strconv.Itoa(n)
@@ -247,7 +387,7 @@ func (w *goWire) newMethod(typ string) string {
 	return "wireElem"
 }
 
-func (w *goWire) regType(reg int) string {
+func (w *goTarget) regType(reg int) string {
 	switch w.laid.Regs[reg].Type.(type) {
 	case *schema.Text:
 		return "string"
@@ -258,18 +398,23 @@ func (w *goWire) regType(reg int) string {
 }
 
 // reg returns the variable of a register.
-func (w *goWire) reg(reg int) string {
+func (w *goTarget) reg(reg int) string {
 	name, ok := w.fn.regs[reg]
 	if !ok {
 		name = fmt.Sprintf("r%d", len(w.fn.regs)+1)
 		w.fn.regs[reg] = name
-		w.fn.vars = append(w.fn.vars, name+" "+w.regType(reg))
+		typ := w.regType(reg)
+		if last := len(w.fn.vars) - 1; last >= 0 && strings.HasSuffix(w.fn.vars[last], " "+typ) {
+			w.fn.vars[last] = strings.TrimSuffix(w.fn.vars[last], " "+typ) + ", " + name + " " + typ
+		} else {
+			w.fn.vars = append(w.fn.vars, "\tvar "+name+" "+typ)
+		}
 	}
 	return name
 }
 
 // set returns the start of a statement whose value a register has.
-func (w *goWire) set(reg int) string {
+func (w *goTarget) set(reg int) string {
 	if reg == wire.None || !w.read[reg] {
 		return ""
 	}
@@ -277,53 +422,50 @@ func (w *goWire) set(reg int) string {
 }
 
 // enter sets the expressions of the fields of a record.
-func (w *goWire) enter(fields []int, r *record, base string) {
-	for i, f := range fields[:min(len(fields), r.fields)] {
-		m := r.members[i]
-		w.enterField(f, m, r, base)
+func (w *goTarget) enter(fields []int, base string) {
+	for _, f := range fields {
+		w.enterValue(f, w.dot(base, w.fields[w.mem[f]]))
 	}
 }
 
-func (w *goWire) enterField(f int, m *member, r *record, base string) {
-	w.enterValue(f, m, r, w.dot(base, w.fields[m]))
-}
-
 // enterValue sets the expression of a field, and of the fields in it.
-func (w *goWire) enterValue(f int, m *member, r *record, expr string) {
-	w.at[f], w.mem[f], w.around[f] = expr, m, r
+func (w *goTarget) enterValue(f int, expr string) {
+	w.at[f] = expr
 	switch t := w.laid.Fields[f].Schema.Type.(type) {
 	case *schema.Group:
+		inner := expr
 		if t.Null {
-			expr = "(*" + expr + ")"
+			inner = "(*" + expr + ")"
 		}
 		switch {
 		case w.laid.Fields[f].Again != wire.None:
 		case bare(t):
-			w.enterValue(w.laid.Inside(f)[0], m, r, expr)
-			w.at[f] = strings.TrimSuffix(strings.TrimPrefix(expr, "(*"), ")")
-			if !t.Null {
-				w.at[f] = expr
-			}
+			w.enterValue(w.laid.Inside(f)[0], inner)
 		case !t.Own:
-			w.enter(w.laid.Inside(f), m.record, expr)
+			w.enter(w.laid.Inside(f), inner)
 		}
 	case *schema.Choice:
 		if t.Anon {
-			w.at[f] = strings.TrimSuffix(expr, "."+w.fields[m])
+			w.at[f] = strings.TrimSuffix(expr, "."+w.fields[w.mem[f]])
 		}
 	}
 }
 
-// label returns the name of a field in errors.
-func (w *goWire) label(f int) string {
-	var names []string
-	for ; f != wire.None; f = w.laid.Fields[f].Parent {
-		if name := w.laid.Fields[f].Schema.Name; name != "" {
-			names = append(names, name)
+// label returns the name of a field in errors: its path from the type whose method passes it.
+func (w *goTarget) label(f int) string {
+	text := ""
+	for i := f; i != wire.None && (i == f || i != w.fn.root); i = w.laid.Fields[i].Parent {
+		switch x := &w.laid.Fields[i]; {
+		case x.Schema.Name == "" && x.InList:
+			text = "[]" + text
+		case x.Schema.Name == "":
+		case text == "" || text[0] == '[':
+			text = x.Schema.Name + text
+		default:
+			text = x.Schema.Name + "." + text
 		}
 	}
-	slices.Reverse(names)
-	return strconv.Quote(short(strings.Join(names, ".")))
+	return strconv.Quote(short(text))
 }
 
 // goForm returns the composite literal of a number's encoding.
@@ -344,7 +486,7 @@ func goForm(bits int, v schema.Varint, order schema.Order, isSigned bool, add in
 	return out + "}"
 }
 
-func (w *goWire) form(it *wire.Item) string {
+func (w *goTarget) form(it *wire.Item) string {
 	n, ok := it.Type.(*schema.Number)
 	return goForm(it.Bits, it.Var, it.Order, ok && n.Kind == schema.Signed, addOf(n))
 }
@@ -356,31 +498,33 @@ func addOf(n *schema.Number) int64 {
 	return n.Add
 }
 
-// parts writes the parts of a body; base is the record of its optional parts.
-func (w *goWire) parts(parts []wire.Part, r *record, base string) {
+// body writes the parts of a body; base is the record of its optional parts and of its alternatives.
+func (w *goTarget) body(parts []wire.Part, r *record, base string) {
 	for i := range parts {
 		p := &parts[i]
 		if p.Optional > 0 && (i == 0 || parts[i-1].Optional != p.Optional) {
-			w.print("if !x.part(&$parts, $n) {\n\treturn\n}", vars{"parts": w.dot(base, w.goTarget.parts[r]), "n": p.Optional})
+			w.print("if !x.part(&$parts, $n) {\n\treturn\n}", vars{"parts": w.dot(base, w.parts[r]), "n": p.Optional})
 		}
-		w.part(p)
+		if p.Kind == wire.Choice && p.Field == wire.None {
+			w.variants(p, r, base)
+		} else {
+			w.part(p)
+		}
 	}
 }
 
-func (w *goWire) part(p *wire.Part) {
+func (w *goTarget) part(p *wire.Part) {
 	switch p.Kind {
 	case wire.Block:
-		size := int(p.Min.Bits / 8)
-		w.print("if !x.block($n) {\n\treturn\n}", vars{"n": size})
-		for k := range p.Items {
-			w.item(size, &p.Items[k])
-		}
+		w.block(p, "")
 	case wire.Var:
-		w.item(0, &p.Items[0])
+		w.other("nil", &p.Items[0])
 	case wire.Text, wire.Blob:
 		w.run(p)
 	case wire.List:
 		w.list(p)
+	case wire.Weave:
+		w.weave(p)
 	case wire.Choice:
 		w.choice(p)
 	case wire.Group:
@@ -398,60 +542,47 @@ func (w *goWire) part(p *wire.Part) {
 			w.line("%suint64(%s)", at, w.expr(*p.Expr))
 		}
 	case wire.Computed:
-		n := p.Items[0].Type.(*schema.Number)
-		at := w.set(p.Reg)
-		if at == "" {
-			at = "_ = "
-		}
-		w.line("%suint64(%s) & %#x", at, w.expr(*p.Expr), schema.Mask(n.Bits))
-		value := "v"
-		switch {
-		case n.Kind == schema.Bool:
-			value = "v != 0"
-		case n.Kind == schema.Signed:
-			value = fmt.Sprintf("%s(extend(v, %d))", goNumber(n), n.Bits)
-		default:
-			value = goNumber(n) + "(v)"
-		}
-		w.print("if v := uint64($expr) & $mask; !x.writing {\n\t$to = $value\n}", vars{"expr": w.expr(*p.Expr), "mask": w.mask(schema.Mask(n.Bits)), "to": w.at[p.Field], "value": value})
-		w.limit(n, p.Field, "")
+		w.computed(p)
 	case wire.Align:
 		w.line("x.align(%d)", p.Unit)
 	}
 }
 
-// find returns the first part of the message that fits.
-func (w *goWire) find(fits func(*wire.Part) bool) *wire.Part {
-	var in func(parts []wire.Part) *wire.Part
-	in = func(parts []wire.Part) *wire.Part {
-		for i := range parts {
-			p := &parts[i]
-			inner := [][]wire.Part{}
-			if p.Body != nil {
-				inner = append(inner, p.Body.Parts)
-			}
-			if p.Elem != nil {
-				inner = append(inner, p.Elem.Parts)
-			}
-			for k := range p.Cases {
-				inner = append(inner, p.Cases[k].Body.Parts)
-			}
-			if fits(p) {
-				return p
-			}
-			for _, list := range inner {
-				if out := in(list); out != nil {
-					return out
-				}
-			}
-		}
-		return nil
+// computed sets a number that is not sent.
+func (w *goTarget) computed(p *wire.Part) {
+	n, v := p.Items[0].Type.(*schema.Number), "n"+w.id()
+	w.line("%s := uint64(%s) & %s", v, w.expr(*p.Expr), w.mask(schema.Mask(n.Bits)))
+	if at := w.set(p.Reg); at != "" {
+		w.line("%s%s", at, v)
 	}
-	return in(w.laid.Body.Parts)
+	value := fmt.Sprintf("%s(%s)", goNumber(n), v)
+	switch n.Kind {
+	case schema.Bool:
+		value = v + " != 0"
+	case schema.Signed:
+		value = fmt.Sprintf("%s(extend(%s, %d))", goNumber(n), v, n.Bits)
+	}
+	w.keep(w.at[p.Field], value)
+	w.limit(n, p.Field, "")
+}
+
+// keep sets a value that was read.
+func (w *goTarget) keep(to, value string) {
+	w.print("if !x.writing {\n\t$to = $value\n}", vars{"to": to, "value": value})
+}
+
+// find returns the first part of the message that fits.
+func (w *goTarget) find(fits func(*wire.Part) bool) *wire.Part {
+	for p := range all(w.laid.Body.Parts) {
+		if fits(p) {
+			return p
+		}
+	}
+	return nil
 }
 
 // args returns the arguments for the parameters of a method.
-func (w *goWire) args(params []int) (out string) {
+func (w *goTarget) args(params []int) (out string) {
 	for _, reg := range params {
 		out += ", " + w.reg(reg)
 	}
@@ -459,7 +590,7 @@ func (w *goWire) args(params []int) (out string) {
 }
 
 // limit checks the legal range of a number.
-func (w *goWire) limit(n *schema.Number, f int, raw string) {
+func (w *goTarget) limit(n *schema.Number, f int, raw string) {
 	v := w.at[f]
 	if raw != "" {
 		if v = raw; n.Kind == schema.Signed {
@@ -474,39 +605,8 @@ func (w *goWire) limit(n *schema.Number, f int, raw string) {
 	}
 }
 
-// item writes an item of a block of size bytes, or a number of variable size.
-func (w *goWire) item(size int, it *wire.Item) {
-	place := fmt.Sprintf("%d, %d, %s", size, it.Off, w.form(it))
-	switch it.Kind {
-	case schema.Value:
-		w.value(size, it, place)
-	case schema.Count:
-		e, _ := wire.ExtentOf(w.laid.Fields[it.Field].Schema.Type)
-		lo, hi := w.bounds(e)
-		w.line("%sx.count(%s, %s, %s, %s, %v, %s)", w.set(it.Reg), place, w.units(it.Field, e), lo, hi, e.Null, w.label(it.Field))
-	case schema.Code, schema.Counter, schema.Check:
-		if it.Kind == schema.Code && w.m.m.HasKey {
-			w.line("x.known(%s, %d, %q)", place, w.m.m.Key.Code, "code")
-			return
-		}
-		for _, m := range w.m.record.members {
-			if m.isBook && m.book == it.Kind {
-				w.line("integer(x, &m.%s, %s, %q)", w.fields[m], place, m.name)
-			}
-		}
-	case schema.Const:
-		w.line("x.constant(%d, %d, %q)", size, it.Off/8, it.Bytes)
-	case schema.Bytes:
-		w.line("%sx.size(%s, %s)", w.set(it.Reg), place, w.label(it.Field))
-	case schema.Present:
-		w.line("%sx.raw(%s, %s, %s)", w.set(it.Reg), place, w.present(it.Field), w.label(it.Field))
-	case schema.More:
-		w.line("%s = x.raw(%s, bit(%s < len(%s)-1), \"more\") != 0", w.fn.more, place, w.fn.index, w.fn.moreOf)
-	}
-}
-
 // present returns the number that selects an alternative.
-func (w *goWire) present(f int) string {
+func (w *goTarget) present(f int) string {
 	t := w.laid.Fields[f].Schema.Type.(*schema.Choice)
 	with, without := uint64(1), uint64(0)
 	for i := range t.Cases {
@@ -534,7 +634,7 @@ func (w *goWire) present(f int) string {
 }
 
 // units returns the number of units of contents that are written.
-func (w *goWire) units(f int, e schema.Extent) string {
+func (w *goTarget) units(f int, e schema.Extent) string {
 	t, ok := w.laid.Fields[f].Schema.Type.(*schema.Text)
 	switch {
 	case !ok && e.Null:
@@ -555,93 +655,11 @@ func goCharset(set schema.Charset) string {
 	return "utf8Text"
 }
 
-// value writes the value of a field of fixed size, or a number of variable size.
-func (w *goWire) value(size int, it *wire.Item, place string) {
-	expr, label, reg := w.at[it.Field], w.label(it.Field), w.set(it.Reg)
-	switch t := it.Type.(type) {
-	case *schema.Number:
-		switch {
-		case t.Kind == schema.Float:
-			scale := "1"
-			if t.Scale != 0 {
-				scale = floatText(t.Scale)
-			}
-			w.line("%sfloat(x, &%s, %s, %s, %s)", reg, expr, place, scale, label)
-		case t.Kind == schema.Bool:
-			w.line("%sx.boolean(&%s, %s, %s)", reg, expr, place, label)
-		case t.Scale != 0:
-			if t.Min != nil || t.Max != nil {
-				w.fn.loops++
-				reg = fmt.Sprintf("n%d := ", w.fn.loops)
-			}
-			w.line("%sx.scaled(&%s, %s, %s, %v, %v, %s)", reg, expr, place, floatText(t.Scale), t.Wrap, t.Truncate, label)
-			w.limit(t, it.Field, strings.TrimSuffix(strings.TrimSuffix(reg, " := "), " = "))
-			return
-		default:
-			w.line("%sinteger(x, &%s, %s, %s)", reg, expr, place, label)
-		}
-		w.limit(t, it.Field, "")
-	case *schema.Bitfield:
-		w.bitfield(it, t, place)
-	case *schema.Text:
-		w.line("x.fixedText(&%s, %s, %d, %d, %d, %v, %d, %s)", expr, goCharset(t.Charset), size, it.Off/8, it.Bits/8, exact(t), t.Pad, label)
-	case *schema.Blob:
-		w.line("x.fixed(%s[:], %d, %d)", expr, size, it.Off/8)
-	}
-}
-
-// bitfield writes a bitfield: its bits are made of those of its parts, and those that no part has.
-func (w *goWire) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
-	expr, label := w.at[it.Field], w.label(it.Field)
-	w.fn.loops++
-	v := fmt.Sprintf("b%d", w.fn.loops)
-	w.line("var %s uint64", v)
-	if t.All != "" {
-		w.line("if x.writing {\n\t%s = uint64(%s.%s)\n}", v, expr, goAll)
-	}
-	pass := func() {
-		var list []branch
-		for i := range t.Forms {
-			f := &t.Forms[i]
-			list = append(list, branch{w.formIs(f, v), oneLine(f.When), func() {
-				w.partsOf(t, f, expr, func(name, place string, p schema.Part) {
-					_, flag := bitfieldPart(t, name)
-					switch {
-					case p.Bits == 0:
-					case flag && p.Mask != 0:
-						w.line("flag(x, &%s, %#x, &%s)", v, p.Mask, place)
-					case flag:
-						w.line("flag(x, &%s, %#x, &%s)", v, schema.Mask(p.Bits)<<p.Shift, place)
-					default:
-						w.line("bitsOf(x, &%s, %d, %d, &%s, %s)", v, p.Shift, p.Bits, place, label)
-					}
-				})
-			}})
-		}
-		w.branches(list, true)
-	}
-	w.open("if x.writing {")
-	pass()
-	w.shut("}")
-	if reg := w.set(it.Reg); reg != "" {
-		w.line("%s = x.raw(%s, %s, %s)", v, place, v, label)
-		w.line("%s%s", reg, v)
-	} else {
-		w.line("%s = x.raw(%s, %s, %s)", v, place, v, label)
-	}
-	w.open("if !x.writing {")
-	if t.All != "" {
-		w.line("%s.%s = uint%d(%s)", expr, goAll, wide(t.Bits), v)
-	}
-	pass()
-	w.shut("}")
-}
-
 // goAll is the member with all bits of a bitfield.
 const goAll = "Value"
 
 // amount returns the number of units of a part: -1 up to the end, -2 up to a byte.
-func (w *goWire) amount(p *wire.Part) string {
+func (w *goTarget) amount(p *wire.Part) string {
 	switch p.Extent.Size {
 	case schema.Fixed:
 		return strconv.Itoa(p.Extent.N)
@@ -655,23 +673,55 @@ func (w *goWire) amount(p *wire.Part) string {
 	return "-2"
 }
 
-// run writes text or bytes of variable size.
-func (w *goWire) run(p *wire.Part) {
-	expr, label := w.at[p.Field], w.label(p.Field)
-	if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
-		w.line("x.text(&%s, %s, %s, %d, %s)", expr, goCharset(t.Charset), w.amount(p), p.Extent.End, label)
-	} else if p.Extent.Size == schema.Fixed { // an array
-		w.print("if b := x.content($n, 1, $label); x.writing {\n\tx.b = append(x.b, $expr[:]...)\n} else {\n\tcopy($expr[:], b)\n}", vars{"n": p.Extent.N, "label": label, "expr": expr})
-	} else {
-		w.absent(p, func() { w.line("x.blob(&%s, %s, %s)", expr, w.amount(p), label) })
+// placed writes contents, which may be at an offset.
+func (w *goTarget) placed(p *wire.Part, contents func()) {
+	if p.Offset == wire.None {
+		contents()
+		return
 	}
+	none, back := "false", "at"+w.id()
+	switch p.Extent.Size {
+	case schema.Counted:
+		none = w.reg(p.Count) + " == 0"
+	case schema.Terminated:
+		none = w.reg(p.Offset) + " == 0"
+	}
+	at := w.laid.Regs[p.Offset].Place
+	w.open("if %s, ok := x.seek(%s, %d, %v, %s, %s); ok {", back, w.reg(p.Offset), at.Bits, at.Order == schema.Big, none, w.label(p.Field))
+	contents()
+	w.line("x.back(%s)", back)
+	w.shut("}")
+}
+
+// run writes text or bytes of variable size.
+func (w *goTarget) run(p *wire.Part) {
+	expr, label := w.at[p.Field], w.label(p.Field)
+	w.limits(p, w.units(p.Field, p.Extent))
+	w.placed(p, func() {
+		if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
+			w.line("x.text(&%s, %s, %s, %d, %s)", expr, goCharset(t.Charset), w.amount(p), p.Extent.End, label)
+		} else if p.Extent.Size == schema.Fixed { // an array
+			w.print("if b := x.content($n, 1, $label); x.writing {\n\tx.b = append(x.b, $expr[:]...)\n} else {\n\tcopy($expr[:], b)\n}", vars{"n": p.Extent.N, "label": label, "expr": expr})
+		} else {
+			w.absent(p, func() { w.line("x.blob(&%s, %s, %s)", expr, w.amount(p), label) })
+		}
+	})
 	if at := w.set(p.Reg); at != "" {
 		w.line("%s%s", at, expr)
 	}
 }
 
+// limits checks the number of units that are written, if it is not sent but limited.
+func (w *goTarget) limits(p *wire.Part, units string) {
+	if p.Count != wire.None || p.Extent.Min == nil && p.Extent.Max == nil {
+		return
+	}
+	lo, hi := w.bounds(p.Extent)
+	w.line("if x.writing {\n\tx.counted(uint64(%s), %s, %s, %s)\n}", units, lo, hi, w.label(p.Field))
+}
+
 // absent writes contents unless they have a count of -1.
-func (w *goWire) absent(p *wire.Part, contents func()) {
+func (w *goTarget) absent(p *wire.Part, contents func()) {
 	if !p.Extent.Null {
 		contents()
 		return
@@ -681,15 +731,109 @@ func (w *goWire) absent(p *wire.Part, contents func()) {
 	w.shut("}")
 }
 
-func (w *goWire) list(p *wire.Part) {
-	w.absent(p, func() { w.elements(p) })
+func (w *goTarget) list(p *wire.Part) {
+	if p.Linked() {
+		id := w.chained(p)
+		w.open("for i%s := 0; link(x, &%s, &c%s, i%s); i%s++ {", id, w.at[p.Field], id, id, id)
+		w.element(p, fmt.Sprintf("%s[i%s]", w.at[p.Field], id), "")
+		w.line("x.linked(&c%s)", id)
+		w.shut("}")
+		return
+	}
+	w.limits(p, "len("+w.at[p.Field]+")")
+	w.placed(p, func() { w.absent(p, func() { w.elements(p) }) })
 }
 
-func (w *goWire) elements(p *wire.Part) {
-	w.fn.loops++
-	id := strconv.Itoa(w.fn.loops)
-	i, to, label, m := "i"+id, w.at[p.Field], w.label(p.Field), w.mem[p.Field]
+// chained begins a list whose elements have the offset of the next one.
+func (w *goTarget) chained(p *wire.Part) (id string) {
+	id = w.id()
+	place := func(at wire.Place) string { return "place{" + goPlace(at) + "}" }
+	w.line("c%s := x.chain(%s, %s, %s, %s, %s, %s)", id, w.reg(p.Offset), place(w.laid.Regs[p.Offset].Place), w.reg(p.Count), place(p.Here), place(p.Next), w.label(p.Field))
+	return id
+}
+
+// weave writes lists whose elements are written in turn.
+func (w *goTarget) weave(p *wire.Part) {
+	id := w.id()
+	var chains []string
+	for k := range p.Lists {
+		chains = append(chains, w.chained(&p.Lists[k]))
+	}
+	w.open("for i%s, more := 0, true; more; i%s++ {", id, id)
+	w.line("more = false")
+	for k := range p.Lists {
+		l := &p.Lists[k]
+		w.open("if link(x, &%s, &c%s, i%s) {", w.at[l.Field], chains[k], id)
+		w.element(l, fmt.Sprintf("%s[i%s]", w.at[l.Field], id), "")
+		w.line("x.linked(&c%s)", chains[k])
+		w.line("more = true")
+		w.shut("}")
+	}
+	w.shut("}")
+}
+
+// element writes an element; block is the variable with its bytes, if they are one.
+func (w *goTarget) element(p *wire.Part, elem, block string) {
+	m := w.mem[p.Field]
+	body := func(r *record, base string) {
+		if block != "" {
+			w.block(&p.Elem.Parts[0], block)
+		} else {
+			w.body(p.Elem.Parts, r, base)
+		}
+	}
+	switch {
+	case p.List.Bare:
+		w.enterValue(p.Elem.Fields[0], elem)
+		body(nil, "")
+	case p.Extent.Size == schema.While || p.Extent.Size == schema.Ending:
+		w.enter(p.Elem.Fields, elem)
+		body(m.record, elem)
+	default:
+		params, outside, args := w.outer(p.Elem), block, ""
+		if block != "" {
+			block, args = "b", ", "+outside
+		}
+		name := w.method(w.types[m.record], "", p.Field, block, params, func() {
+			w.enter(p.Elem.Fields, "m")
+			body(m.record, "m")
+		})
+		w.line("%s.%s(x%s%s)", elem, name, args, w.args(params))
+	}
+}
+
+// elements writes elements one after the other.
+func (w *goTarget) elements(p *wire.Part) {
+	id := w.id()
+	i, to, label, n := "i"+id, w.at[p.Field], w.label(p.Field), w.amount(p)
 	elem := fmt.Sprintf("%s[%s]", to, i)
+	least := p.Elem.Min.Bits / 8
+	size := 0 // of each element
+	if parts := p.Elem.Parts; len(parts) == 1 && parts[0].Kind == wire.Block && parts[0].Optional == 0 {
+		size = int(parts[0].Min.Bits / 8)
+	}
+	switch p.Extent.Size {
+	case schema.Fixed, schema.Counted, schema.Computed, schema.ToEnd:
+		if size == 0 {
+			break
+		}
+		all := fmt.Sprintf("elems(x, &%s, %s, %d, %s)", to, n, size, label)
+		slice := to
+		if p.Extent.Size == schema.Fixed {
+			all, slice = fmt.Sprintf("x.block(%d)", p.Extent.N*size), to+"[:]"
+		}
+		if w.bytes(p) {
+			w.print("if b := $all; x.writing {\n\tcopy(b, $to)\n} else {\n\tcopy($to, b)\n}", vars{"all": all, "to": slice})
+		} else {
+			w.open("for %s, b%s := 0, %s; len(b%s) > 0; %s, b%s = %s+1, b%s[%d:] {", i, id, all, id, i, id, i, id, size)
+			w.element(p, elem, "b"+id)
+			w.shut("}")
+		}
+		if p.Extent.Size == schema.ToEnd {
+			w.line("x.end()")
+		}
+		return
+	}
 	more, of, index := w.fn.more, w.fn.moreOf, w.fn.index
 	switch p.Extent.Size {
 	case schema.Fixed:
@@ -702,7 +846,10 @@ func (w *goWire) elements(p *wire.Part) {
 		w.line("if x.writing && len(%s) == 0 {\n\tx.illegal(%s, \"the list is empty, but has at least one element\")\n}", to, label)
 		w.open("for %s, more%s := 0, true; more%s && next(x, &%s, %s, -2, %s); %s++ {", i, id, id, to, i, label, i)
 	default:
-		n := w.amount(p)
+		if least > 0 && p.Extent.Size != schema.ToEnd {
+			w.open("for %s := range list(x, &%s, %s, %d, %s) {", i, to, n, least, label)
+			break
+		}
 		if p.Extent.Size == schema.Computed {
 			w.line("n%s := %s", id, n)
 			n = "n" + id
@@ -712,23 +859,9 @@ func (w *goWire) elements(p *wire.Part) {
 			w.line("from%s := x.pos", id)
 		}
 	}
-	switch {
-	case p.List.Bare:
-		w.enterValue(p.Elem.Fields[0], m.elem, nil, elem)
-		w.parts(p.Elem.Parts, nil, "")
-	case p.Extent.Size == schema.While || p.Extent.Size == schema.Ending:
-		w.enter(p.Elem.Fields, m.record, elem)
-		w.parts(p.Elem.Parts, m.record, elem)
-	default:
-		params := w.outer(p.Elem)
-		name := w.method(w.types[m.record], "", params, func() {
-			w.enter(p.Elem.Fields, m.record, "m")
-			w.parts(p.Elem.Parts, m.record, "m")
-		})
-		w.line("%s.%s(x%s)", elem, name, w.args(params))
-	}
+	w.element(p, elem, "")
 	switch p.Extent.Size {
-	case schema.Fixed:
+	case schema.Fixed, schema.Counted, schema.Computed:
 		w.line("if x.err != nil {\n\tbreak\n}")
 	case schema.Until:
 		w.line("x.begin(from%s, %d, %s)", id, p.Extent.End, label)
@@ -743,51 +876,92 @@ func (w *goWire) elements(p *wire.Part) {
 	w.fn.more, w.fn.moreOf, w.fn.index = more, of, index
 }
 
-// choice writes alternatives.
-func (w *goWire) choice(p *wire.Part) {
-	f := p.Field
-	t, m := w.laid.Fields[f].Schema.Type.(*schema.Choice), w.mem[f]
+// bytes reports whether the elements of a list are bytes, of which any are legal.
+func (w *goTarget) bytes(p *wire.Part) bool {
+	if !p.List.Bare || len(p.Elem.Parts[0].Items) != 1 {
+		return false
+	}
+	it := &p.Elem.Parts[0].Items[0]
+	n, ok := it.Type.(*schema.Number)
+	return ok && w.mem[p.Field].elem.typ == n && goNumber(n) == "uint8" && n.Bits == 8 && n.Min == nil && n.Max == nil && !(it.Reg != wire.None && w.read[it.Reg])
+}
+
+// variants writes the alternatives at the end of a record, which depend on a number or on the size of the message.
+func (w *goTarget) variants(p *wire.Part, r *record, base string) {
+	alternative := ""
+	if r.choice {
+		alternative = w.dot(base, w.choices[r])
+		w.keep(alternative, base+".alternative(len(x.b))")
+		fmt.Fprintf(&w.out, "// alternative returns the number of the alternative that a message of that size has.\nfunc (*%s) alternative(size int) int {\nswitch {\n", w.types[r])
+		for k := range p.Cases {
+			c := &p.Cases[k]
+			fmt.Fprintf(&w.out, "case %s:\nreturn %d\n", w.lengthIs(choice{min: c.Min, max: c.Max}, "size"), k+1)
+		}
+		w.out.WriteString("}\nreturn 0\n}\n\n")
+	}
 	if len(p.Cases) == 0 {
 		return
 	}
+	on := alternative
+	if on == "" {
+		on = w.reg(p.Cases[0].Reg)
+	}
+	w.cases(p, on, func(c *wire.Case, k int) string {
+		if r.choice {
+			return strconv.Itoa(k + 1)
+		}
+		return strconv.FormatUint(c.Value, 10)
+	}, func(c *wire.Case, _ int) {
+		w.enter(c.Body.Fields, base)
+		w.body(c.Body.Parts, nil, "")
+	})
+}
+
+// cases writes a switch, with the first case of each value.
+func (w *goTarget) cases(p *wire.Part, on string, value func(c *wire.Case, k int) string, body func(c *wire.Case, k int)) {
 	seen := map[string]bool{}
-	w.open("switch %s {", w.reg(p.Cases[0].Reg))
+	w.open("switch %s {", on)
 	for k := range p.Cases {
 		c := &p.Cases[k]
-		value := strconv.FormatUint(c.Value, 10)
-		if c.Text != nil {
-			value = strconv.Quote(*c.Text)
-		}
+		label := "case " + value(c, k)
 		if c.Else {
-			value = "default"
+			label = "default"
 		}
-		if seen[value] {
+		if seen[label] {
 			continue
 		}
-		seen[value] = true
-		if c.Else {
-			w.line("default:")
-		} else {
-			w.line("case %s:", value)
-		}
+		seen[label] = true
+		w.line("%s:", label)
 		w.depth++
-		w.alternative(c, m.kind[k], t.Anon, f)
+		body(c, k)
 		w.depth--
 	}
 	w.shut("}")
 }
 
-func (w *goWire) alternative(c *wire.Case, kind *member, anon bool, f int) {
+// choice writes alternatives.
+func (w *goTarget) choice(p *wire.Part) {
+	f := p.Field
+	t, m := w.laid.Fields[f].Schema.Type.(*schema.Choice), w.mem[f]
+	if len(p.Cases) == 0 {
+		return
+	}
+	w.cases(p, w.reg(p.Cases[0].Reg), func(c *wire.Case, _ int) string {
+		if c.Text != nil {
+			return strconv.Quote(*c.Text)
+		}
+		return strconv.FormatUint(c.Value, 10)
+	}, func(c *wire.Case, k int) { w.alternative(c, m.kind[k], t.Anon, f) })
+}
+
+func (w *goTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	m, expr := w.mem[f], w.at[f]
 	switch {
 	case c.Body.Struct == nil:
 		return
 	case anon:
-		r := w.around[f]
-		for _, i := range c.Body.Fields {
-			w.enterField(i, w.plan.altMember(r, w.laid.Fields[i].Schema), r, expr)
-		}
-		w.parts(c.Body.Parts, nil, "")
+		w.enter(c.Body.Fields, expr)
+		w.body(c.Body.Parts, nil, "")
 		return
 	}
 	if len(m.kinds) > 1 {
@@ -799,13 +973,13 @@ func (w *goWire) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	}
 	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null { // a method, as the type may be used in many places
 		params := w.outer(&c.Body)
-		name := w.method(w.types[kind.record], "", params, func() {
+		name := w.method(w.types[kind.record], "", f, "", params, func() {
 			if c.Bare {
-				w.enterValue(c.Body.Fields[0], kind, nil, "m")
+				w.enterValue(c.Body.Fields[0], "m")
 			} else {
-				w.enter(c.Body.Fields, kind.record, "m")
+				w.enter(c.Body.Fields, "m")
 			}
-			w.parts(c.Body.Parts, nil, "")
+			w.body(c.Body.Parts, nil, "")
 		})
 		w.line("value(x, &%s).%s(x%s)", expr, name, w.args(params))
 		return
@@ -814,16 +988,16 @@ func (w *goWire) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	v := fmt.Sprintf("p%d", w.fn.loops)
 	w.line("%s := value(x, &%s)", v, expr)
 	if c.Bare {
-		w.enterValue(c.Body.Fields[0], kind, nil, "(*"+v+")")
+		w.enterValue(c.Body.Fields[0], "(*"+v+")")
 	} else {
-		w.enter(c.Body.Fields, kind.record, v)
+		w.enter(c.Body.Fields, v)
 	}
 	w.line("_ = %s", v)
-	w.parts(c.Body.Parts, nil, "")
+	w.body(c.Body.Parts, nil, "")
 }
 
 // group writes a group with a body of its own.
-func (w *goWire) group(p *wire.Part) {
+func (w *goTarget) group(p *wire.Part) {
 	f := p.Field
 	t, m, expr := w.laid.Fields[f].Schema.Type.(*schema.Group), w.mem[f], w.at[f]
 	contents := func() {
@@ -832,63 +1006,65 @@ func (w *goWire) group(p *wire.Part) {
 			params := w.outer(p.Body)
 			w.line("%s.%s(x%s)", expr, w.ownMethod(p, params), w.args(params))
 		case bare(t):
-			w.parts(p.Body.Parts, nil, "")
+			w.body(p.Body.Parts, nil, "")
 		default:
-			w.parts(p.Body.Parts, m.record, expr)
+			w.body(p.Body.Parts, m.record, expr)
 		}
 	}
 	if t.Own && m.ptr {
 		expr = "value(x, &" + expr + ")"
 	}
-	method := [...]string{"unpacked", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed]
-	switch {
-	case p.Bytes != wire.None:
-		some, null := "true", -2
-		if t.Null {
-			some, null = expr+" != nil", 0
-			if t.Packed != schema.Unpacked {
-				null = -1
-			}
+	if t.Packed != schema.Unpacked {
+		plain := contents
+		contents = func() {
+			w.open("x.pack(%s, func() {", [...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed])
+			plain()
+			w.shut("})")
 		}
-		sets := func(it wire.Item) bool { return it.Reg == p.Bytes }
-		holder := w.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
-		form := w.form(&holder.Items[slices.IndexFunc(holder.Items, sets)])
-		w.open("x.within(%s, %s, %s, %s, %d, %s, func() {", w.reg(p.Bytes), form, method, some, null, w.label(f))
-		if t.Null {
-			w.line("value(x, &%s)", expr)
-		}
-		contents()
-		w.shut("})")
-	case t.Packed != schema.Unpacked:
-		w.open("x.pack(%s, func() {", method)
-		contents()
-		w.shut("})")
-	default:
-		contents()
 	}
+	if p.Bytes == wire.None {
+		contents()
+		return
+	}
+	some, null := "true", -2
+	if t.Null {
+		some, null = expr+" != nil", 0
+		if t.Packed != schema.Unpacked {
+			null = -1
+		}
+	}
+	sets := func(it wire.Item) bool { return it.Reg == p.Bytes }
+	holder := w.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
+	form := w.form(&holder.Items[slices.IndexFunc(holder.Items, sets)])
+	w.open("x.within(%s, %s, %s, %d, %s, func() {", w.reg(p.Bytes), form, some, null, w.label(f))
+	if t.Null {
+		w.line("value(x, &%s)", expr)
+	}
+	contents()
+	w.shut("})")
 }
 
 // ownMethod returns the method of a group that contains itself.
-func (w *goWire) ownMethod(p *wire.Part, params []int) string {
-	key := fmt.Sprintf("%p %d", p.Body.Struct, len(params))
+func (w *goTarget) ownMethod(p *wire.Part, params []int) string {
+	r := w.mem[p.Field].record
+	key := fmt.Sprintf("%p %d", r, len(params))
 	if old := w.shared[key]; old != "" {
 		return old
 	}
-	r := w.plan.byStruct[p.Body.Struct]
 	typ := w.types[r]
 	name := w.newMethod(typ)
 	w.shared[key] = name
-	w.method(typ, name, params, func() {
+	w.method(typ, name, p.Field, "", params, func() {
 		w.line("if !x.enter(%s) {\n\treturn\n}", w.label(p.Field))
-		w.enter(w.laid.Inside(p.Field), r, "m")
-		w.parts(p.Body.Parts, r, "m")
+		w.enter(w.laid.Inside(p.Field), "m")
+		w.body(p.Body.Parts, r, "m")
 		w.line("x.leave()")
 	})
 	return name
 }
 
 // expr returns an expression, as an int64.
-func (w *goWire) expr(x wire.Expr) string {
+func (w *goTarget) expr(x wire.Expr) string {
 	var stack []string
 	for i := range x {
 		s := &x[i]
@@ -899,7 +1075,7 @@ func (w *goWire) expr(x wire.Expr) string {
 	return stack[0]
 }
 
-func (w *goWire) step(s *wire.Step, args []string) string {
+func (w *goTarget) step(s *wire.Step, args []string) string {
 	switch s.Op {
 	case schema.Literal:
 		return fmt.Sprintf("literal(%d)", s.Int)
@@ -928,7 +1104,7 @@ func (w *goWire) step(s *wire.Step, args []string) string {
 }
 
 // ref returns the value of a register.
-func (w *goWire) ref(s *wire.Step) string {
+func (w *goTarget) ref(s *wire.Step) string {
 	v := w.reg(s.Reg)
 	switch {
 	case s.Part != nil && s.Part.Mask != 0:

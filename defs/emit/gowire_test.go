@@ -9,9 +9,12 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/tools/txtar"
+
 	"wirebench/codec"
 	"wirebench/codec/value"
 	"wirebench/defs"
+	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -124,4 +127,90 @@ func TestCorporaGoProtoDef(t *testing.T) {
 	start := time.Now()
 	goTest(t, dir, "./...")
 	t.Logf("built and tested in %v", time.Since(start))
+}
+
+// TestCorporaGoKaitai compiles code for formats of Kaitai Struct, and reads and writes generated messages.
+func TestCorporaGoKaitai(t *testing.T) {
+	var sets [][]*source.File // of names that are unique in a set
+	for _, pattern := range []string{"../library/kaitai/*.ksy", "../kaitai/testdata/*.txtar"} {
+		paths, err := filepath.Glob(pattern)
+		if err != nil || len(paths) == 0 {
+			t.Fatalf("no %s: %v", pattern, err)
+		}
+		for _, path := range paths {
+			a, err := txtar.ParseFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.HasSuffix(path, ".ksy") {
+				a.Files = []txtar.File{{Name: filepath.Base(path), Data: a.Comment}}
+			}
+			for _, f := range a.Files {
+				if strings.HasSuffix(f.Name, ".ksy") {
+					sets = append(sets, []*source.File{source.New(f.Name, string(f.Data))})
+				}
+			}
+		}
+	}
+	if c := corpora.Largest(t); !c.Own {
+		var suite []*source.File
+		for _, pattern := range []string{"kaitai/formats/*.ksy", "kaitai/formats/*/*.ksy"} {
+			for _, name := range c.Glob(t, pattern) {
+				suite = append(suite, source.New(strings.TrimPrefix(name, "kaitai/formats/"), c.Text(t, name)))
+			}
+		}
+		sets = append(sets, suite)
+	}
+	dir := t.TempDir()
+	whole, vectors := 0, 0
+	for i, set := range sets {
+		s, _ := defs.Load(set, "kaitai", schema.Options{}) // messages with errors are omitted
+		list := wiredVectors(t, s, 8)
+		name := fmt.Sprintf("k%d", i)
+		losses := goPackage(t, dir, name, s, list)
+		if out := emit.Nothing(s, losses); out != nil || len(s.Messages) == 0 {
+			os.RemoveAll(filepath.Join(dir, name))
+			continue
+		}
+		whole += len(s.Messages)
+		vectors += len(list)
+		for _, l := range losses {
+			t.Logf("lost: %s", l)
+		}
+	}
+	t.Logf("%d messages, %d vectors", whole, vectors)
+	if whole < 1 || vectors < 10 {
+		t.Error("too few")
+	}
+	goTest(t, dir, "./...")
+}
+
+// TestGoShipped compiles code for the shipped definitions of every language, and reads and writes generated messages.
+func TestGoShipped(t *testing.T) {
+	dir := t.TempDir()
+	for _, d := range defs.Dialects {
+		paths, err := filepath.Glob(filepath.Join("../library", d.Name, "*"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var files []*source.File
+		for _, path := range paths {
+			if ext := filepath.Ext(path); ext == ".jsonl" || ext == ".map" || ext == ".md" {
+				continue
+			}
+			text, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files = append(files, source.New(filepath.Base(path), string(text)))
+		}
+		s, _ := defs.Load(files, d.Name, schema.Options{})
+		unique(s)
+		list := wiredVectors(t, s, 8)
+		if len(list) == 0 {
+			continue
+		}
+		t.Logf("%s: %d messages, %d vectors, lost %v", d.Name, len(s.Messages), len(list), goPackage(t, dir, d.Name+"s", s, list))
+	}
+	goTest(t, dir, "./...")
 }

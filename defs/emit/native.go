@@ -12,15 +12,21 @@ import (
 // A native target is a programming language. The walker traverses the steps of each message, once for the function that reads it and once
 // for the function that writes it. A language provides templates of statements, and methods where templates are insufficient.
 
-// native is the methods of a language. They return expressions, unless noted otherwise.
+// tongue is the methods of a language about values. They return expressions, unless noted otherwise, as those of native do.
+type tongue interface {
+	dot(base, name string) string          // a member
+	mask(v uint64) string                  // a constant of 64 bits
+	partNames(t *schema.Bitfield) []string // the identifiers of the parts of a bitfield
+}
+
+// native is the methods of a language with a walker.
 type native interface {
+	tongue
 	typ(t schema.Type, r *record) string  // a type; r is the record of its groups and elements
 	zero(t schema.Type, r *record) string // a zero value
-	dot(base, name string) string         // a member
 	value(base string, at path) string    // the value of a member, which may be missing
 	quote(s string) string                // a string literal
 	constant(n *schema.Number, v uint64) string
-	mask(v uint64) string // a constant of 64 bits
 	bounds(e schema.Extent) (lo, hi string)
 	// inRange returns the condition that a value is legal, "" if all values are. big: its type is an integer of more than 32 bits.
 	inRange(n *schema.Number, v string, big bool) string
@@ -29,7 +35,6 @@ type native interface {
 	raw(b string, it *item) (bits, wide string)          // an item of the block b as an unsigned number of any type, and of 64 bits
 	load(b string, it *item, n *schema.Number) string    // the wire value of a number
 	shown(n *schema.Number, value string) string         // the member's value of a wire value
-	partNames(t *schema.Bitfield) []string               // the identifiers of the parts of a bitfield
 	partOf(t *schema.Bitfield, name, bits string) string // the value of a part, from its bits
 
 	readConst(b string, it *item) // prints
@@ -62,23 +67,22 @@ type prints struct {
 	wide   string // suffix of a constant of 64 bits
 	frame  string // bytes of the frame that is read
 
-	// Branches: start, the first, next and last one with $cond, the only one, end.
-	chain, first, next, last, sole, end string
-	comment                             string // $text, on one line
+	test    string // $cond, after "if"
+	comment string // $text, on one line
 
-	count, offset          string // declare $name, which is assigned later
-	decl, declAt           string // $decl in a declaration with an assignment
-	none                   string // a block without bytes; "" omits it
-	skip, take             string // $bytes bytes, as the block b$id
-	countRead, offsetRead  string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
-	sized                  string // checks all counts of a block
-	part                   string // $body, if the message has more bytes; $part to $parts
-	assign                 string // $value to $to
-	checkOn                string // the form of $value whose range is checked
-	check, checked         string // refuses a number unless $cond; the value after the check
-	bitfield               string // v$id for the bits $raw
-	bitfieldAs, bitfieldOf string // the condition on $bits, a part of v$id
-	run, ended, rest       string // $n units of $unit bytes at $at, zero-terminated units, units up to the end; with an offset, $suffix is
+	count, offset         string // declare $name, which is assigned later
+	decl, declAt          string // $decl in a declaration with an assignment
+	none                  string // a block without bytes; "" omits it
+	skip, take            string // $bytes bytes, as the block b$id
+	countRead, offsetRead string // $decl $name, from $raw or $wide. A count has $lo to $hi units of at least $min bytes
+	sized                 string // checks all counts of a block
+	part                  string // $body, if the message has more bytes; $part to $parts
+	assign                string // $value to $to
+	checkOn               string // the form of $value whose range is checked
+	check, checked        string // refuses a number unless $cond; the value after the check
+	bitfield              string // v$id for the bits $raw
+	bitfieldOf            string // a part of v$id
+	run, ended, rest      string // $n units of $unit bytes at $at, zero-terminated units, units up to the end; with an offset, $suffix is
 	// "_at" and $comma is ", $at", otherwise both are empty
 	list, linked, toEnd string // $n elements at $at, as a chain, up to the end: $make, $from or empty, $element, $back
 	from, stay, back    string // $from and $back of a list with an offset; $from of one without
@@ -103,15 +107,14 @@ type prints struct {
 	prev, later       string // prev$id; the condition that an element is not the first
 	elemAt, prevIs    string // elem$id is here; prev$id is elem$id
 	loop              string // $body for $n elements
-	broken            string // returns after an error
 	turns, turn       string // $body as long as a list has elements; if the list does
 }
 
-// walker writes the functions of a language.
-type walker struct {
+// teller writes the types of a language.
+type teller struct {
 	code
 	plan    *plan
-	lang    native
+	tongue  tongue
 	say     *prints
 	top     *names
 	types   map[*record]string
@@ -122,15 +125,21 @@ type walker struct {
 	loops   int
 }
 
-func newWalker(p *plan, say *prints, reserved []string) walker {
-	return walker{
+// walker writes the functions of a language.
+type walker struct {
+	teller
+	lang native
+}
+
+func newTeller(p *plan, say *prints, reserved []string) teller {
+	return teller{
 		plan: p, say: say, top: newNames(false, reserved...), types: map[*record]string{}, fields: map[*member]string{},
 		parts: map[*record]string{}, choices: map[*record]string{}, enums: map[*schema.Enum]string{},
 	}
 }
 
 // fresh returns a function that returns a number for new variables, which is allocated by its first call.
-func (w *walker) fresh() func() string {
+func (w *teller) fresh() func() string {
 	id := ""
 	return func() string {
 		if id == "" {
@@ -159,6 +168,11 @@ func (w *walker) place(base string, at path) string {
 
 func (w *walker) shift(bits int) string { return strconv.Itoa(bits) + w.say.wide }
 
+// native reports whether an item is an aligned number of 8, 16, 32 or 64 bits, and returns its byte order.
+func (it *item) native() (order string, ok bool) {
+	return map[bool]string{true: "Big", false: "Little"}[it.order == schema.Big], it.off%8 == 0 && isNative(it.bits)
+}
+
 func where(it *item) string {
 	return fmt.Sprintf("%d, %d, %v", it.off, it.bits, it.order == schema.Big)
 }
@@ -179,35 +193,26 @@ type branch struct {
 }
 
 // branches writes alternatives. total: the last one is unconditional.
-func (w *walker) branches(list []branch, total bool) {
-	if total && len(list) == 1 {
-		w.print(w.say.sole, vars{})
-	} else {
-		w.print(w.say.chain, vars{})
-	}
+func (w *teller) branches(list []branch, total bool) {
 	for i, b := range list {
-		v := vars{"cond": b.cond, "comment": ""}
+		v := vars{"cond": b.cond, "text": b.comment}
+		word := map[bool]string{true: "if ", false: "} else if "}[i == 0]
+		head := word + expand(w.say.test, v) + " {"
 		if b.comment != "" {
-			v["comment"] = expand(w.say.comment, vars{"text": b.comment})
+			head += expand(w.say.comment, v)
 		}
-		switch {
-		case total && len(list) == 1:
-		case total && i == len(list)-1:
-			w.print(w.say.last, v)
-		case i == 0:
-			w.print(w.say.first, v)
-		default:
-			w.print(w.say.next, v)
+		if total && i == len(list)-1 {
+			head = strings.TrimSuffix(word, "if ") + "{"
 		}
-		w.depth++
+		w.open("%s", head)
 		b.body()
 		w.depth--
 	}
-	w.print(w.say.end, vars{})
+	w.line("}")
 }
 
 // lengthIs returns the condition of an alternative that depends on the size.
-func (w *walker) lengthIs(ch choice, size string) string {
+func (w *teller) lengthIs(ch choice, size string) string {
 	switch {
 	case ch.max == 0 && ch.min == 0:
 		return "true"
@@ -438,13 +443,13 @@ func (w *walker) readItem(b string, it *item, base string) {
 }
 
 // partsOf calls a function for all parts of a form, in the order of the names, with their expressions in the target.
-func (w *walker) partsOf(t *schema.Bitfield, f *schema.Form, base string, call func(name, place string, p schema.Part)) {
-	for k, name := range w.lang.partNames(t) {
+func (w *teller) partsOf(t *schema.Bitfield, f *schema.Form, base string, call func(name, place string, p schema.Part)) {
+	for k, name := range w.tongue.partNames(t) {
 		var part schema.Part // without bits, if the form does not have it
 		if p := f.Part(t.Names[k]); p != nil {
 			part = *p
 		}
-		call(t.Names[k], w.lang.dot(base, name), part)
+		call(t.Names[k], w.tongue.dot(base, name), part)
 	}
 }
 
@@ -471,8 +476,8 @@ func (w *walker) readBitfield(b string, it *item, t *schema.Bitfield, to string)
 }
 
 // formIs returns the condition that a form applies to bits.
-func (w *walker) formIs(f *schema.Form, bits string) string {
-	return expand(w.say.bitfieldAs, vars{"bits": bits, "mask": w.lang.mask(f.Mask), "match": w.lang.mask(f.Match)})
+func (w *teller) formIs(f *schema.Form, bits string) string {
+	return fmt.Sprintf("(%s & %s) %s %s", bits, w.tongue.mask(f.Mask), w.say.equal, w.tongue.mask(f.Match))
 }
 
 // record returns the record of a list's elements, or of groups in bare elements.
@@ -814,7 +819,6 @@ func (w *walker) writeElem(r *record, st *step, elem, id, index string) {
 		w.writeSteps(r, st.elem, elem)
 	}
 	if linked && st.here != nil {
-		w.print(w.say.broken, v)
 		w.putAt("elem"+id, "", st.here, expand(w.say.since, v), st.items[0].label)
 	}
 }
@@ -846,7 +850,7 @@ func (w *walker) writeWeave(r *record, st *step, base string) {
 }
 
 // words returns the comment of a member: its type, its condition, its meaning.
-func (w *walker) words(r *record, m *member) string {
+func (w *teller) words(r *record, m *member) string {
 	var words []string
 	if m.field != nil && m.field.TypeText != "" {
 		words = append(words, m.field.TypeText)
@@ -869,13 +873,13 @@ func (w *walker) words(r *record, m *member) string {
 }
 
 // named writes the named values of a record's numbers. Those of an enumeration with many values are written once.
-func (w *walker) named(r *record, write func(m *member, n *schema.Number, place string)) {
+func (w *teller) named(r *record, write func(m *member, n *schema.Number, place string)) {
 	for _, m := range r.members {
 		n, ok := m.typ.(*schema.Number)
 		if !ok || n.Enum == nil || len(n.Enum.Values) == 0 || n.Kind == schema.Float || n.Kind == schema.Bool || n.Scale != 0 {
 			continue
 		}
-		place := oneLine(w.lang.dot(w.types[r]+w.say.typ, w.fields[m]))
+		place := oneLine(w.tongue.dot(w.types[r]+w.say.typ, w.fields[m]))
 		if first := w.enums[n.Enum]; first != "" {
 			w.line(w.say.remark, fmt.Sprintf("The named values of %s are those of %s.", place, first))
 		} else {

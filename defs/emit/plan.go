@@ -26,6 +26,7 @@ type plan struct {
 	ids      map[string]string // short names of shapes
 	room     int               // see afford
 	counted  map[*schema.Struct]bool
+	packed   bool             // some contents are compressed
 	within   []*schema.Struct // those whose shape is being written
 	reach    int              // the outermost of them that a shape refers to
 }
@@ -38,9 +39,11 @@ type message struct {
 	header int // bytes; offsets into it are invalid
 	length *item
 	code   *item
-	min    string        // bytes
-	open   []string      // constants without a value
-	wired  *wire.Message // it has features that steps do not have: its code is written from its parts
+	min    string   // bytes
+	open   []string // constants without a value
+	laid   *wire.Message
+	mem    []*member // by field, of targets that write messages from their parts
+	plain  bool      // it has no features
 }
 
 // record is a type of the output, with members.
@@ -169,36 +172,36 @@ type item struct {
 	unit  string // minimum size of a unit in bytes
 }
 
-// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value. Messages with the features
-// wired are written from their parts.
-func newPlan(s *schema.Schema, o Options, symbols bool, wired features) *plan {
+// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value. Targets with features
+// write messages from their parts, those without from steps.
+func newPlan(s *schema.Schema, o Options, symbols bool, known features) *plan {
 	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, ids: map[string]string{}, room: o.room, counted: map[*schema.Struct]bool{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
-		p.message(m, symbols, wired)
+		p.message(m, symbols, known)
 	}
 	return p
 }
 
-func (p *plan) message(m *schema.Message, symbols bool, wired features) {
+func (p *plan) message(m *schema.Message, symbols bool, known features) {
 	records, structs := len(p.records), len(p.made)
-	ok := p.try(m, nativeFeatures|wired, func(laid *wire.Message) {
+	ok := p.try(m, known, func(laid *wire.Message) {
 		p.encodings(laid)
 		if len(p.shape(m.Body)) > maxShape {
 			fail("too many fields")
 		}
-		out := &message{m: m, name: messageName(m), open: laid.Unresolved}
+		out := &message{m: m, name: messageName(m), open: laid.Unresolved, laid: laid, plain: len(laid.Features()) == 0}
 		if len(out.open) > 0 && !symbols {
 			fail("the constant %s has no value", out.open[0])
 		}
 		out.record = &record{want: typeName(m), doc: m.Doc, message: out}
 		p.members(out.record, m.Body)
 		c := newCompiler(p, out, laid)
-		if len(laid.Features()) > 0 {
-			out.wired = laid
-			p.afford(laid.Body.Parts)
-			p.wireable(out)
-		} else {
+		if known == nativeFeatures {
 			c.record(out.record, &laid.Body)
+		} else {
+			w := wiring{plan: p, m: out}
+			w.message()
+			c.losses = w.losses
 		}
 		p.records = append(p.records, out.record)
 		p.messages = append(p.messages, out)

@@ -25,8 +25,8 @@ var tsReserved = keywords(`abstract any as asserts async await bigint boolean br
 // emitTypeScript writes a TypeScript module of one file.
 func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, false, 0)
-	g := &tsTarget{newWalker(p, &tsPrints, tsReserved)}
-	g.lang = g
+	g := &tsTarget{walker{teller: newTeller(p, &tsPrints, tsReserved)}}
+	g.lang, g.tongue = g, g
 	for _, m := range p.messages { // messages first, so that they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
 	}
@@ -408,7 +408,7 @@ var tsPrints = prints{
 	sure:   "!",
 	wide:   "n",
 	frame:  "r.view.byteLength",
-	first:  "if ($cond) {", next: "} else if ($cond) {", last: "} else {", sole: "{", end: "}",
+	test:   "($cond)",
 
 	count:      "let $name = 0;",
 	offset:     "let $name = 0;",
@@ -426,7 +426,6 @@ var tsPrints = prints{
 	check:      "const v$id = $value;\nif (!($cond)) throw new Illegal($label, \"the value is outside its legal range\");",
 	checked:    "v$id",
 	bitfield:   "const v$id = $wide;\n$to = $zero;",
-	bitfieldAs: "($bits & $mask) === $match",
 	bitfieldOf: "(v$id >> $shift) & $mask",
 	run:        "r.run($at, $n, $unit, $label)",
 	ended:      "r.ended($at, $unit, $label)",

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // Vector is a test vector. The targets that are programming languages write Options.Vectors as a test of the generated code;
@@ -52,30 +53,26 @@ func (v *vector) used() []byte {
 
 // book returns the value of a code, a counter or a checksum from the bytes, as JSON values do not have them.
 func (v *vector) book(m *member) uint64 {
-	for i := range v.m.record.steps {
-		for k := range v.m.record.steps[i].items {
-			it := &v.m.record.steps[i].items[k]
-			if it.path == nil || it.path[0] != m || i > 0 || (it.off+it.bits+7)/8 > len(v.Bytes) {
-				continue
-			}
-			return loadBits(v.Bytes, it)
-		}
+	laid := v.m.laid
+	at := map[schema.ItemKind]wire.Place{schema.Code: laid.Code, schema.Counter: laid.Counter, schema.Check: laid.Check}[m.book]
+	if (at.Off+at.Bits+7)/8 > len(v.Bytes) {
+		return 0
 	}
-	return 0
+	return loadBits(v.Bytes, at)
 }
 
-// loadBits returns the number in an item of at most 64 bits.
-func loadBits(b []byte, it *item) uint64 {
+// loadBits returns the number at a place, of at most 64 bits.
+func loadBits(b []byte, at wire.Place) uint64 {
 	var n uint64
-	if it.order == schema.Big {
-		for _, c := range b[it.off/8 : (it.off+it.bits)/8] {
+	if at.Order == schema.Big {
+		for _, c := range b[at.Off/8 : (at.Off+at.Bits)/8] {
 			n = n<<8 | uint64(c)
 		}
 		return n
 	}
-	for i := range it.bits {
-		at := it.off + i
-		n |= uint64(b[at/8]>>(at%8)&1) << i
+	for i := range at.Bits {
+		k := at.Off + i
+		n |= uint64(b[k/8]>>(k%8)&1) << i
 	}
 	return n
 }
@@ -98,12 +95,12 @@ func (p *plan) vectors(list []Vector) []vector {
 		x := vector{Vector: v, m: m}
 		switch v.Outcome {
 		case OutcomeOK:
-			if val, ok := object(v.Value); ok && m.wired == nil && tells(m.record, true) && p.fits(m.record, val) {
+			if val, ok := object(v.Value); ok && m.plain && tells(m.record, true) && p.fits(m.record, val) {
 				x.val = val
 			}
 		case OutcomeRefused:
 			val, ok := object(v.Value)
-			if !ok || m.wired != nil || !tells(m.record, true) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
+			if !ok || !m.plain || !tells(m.record, true) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
 				continue
 			}
 			x.val, x.Bytes = val, nil

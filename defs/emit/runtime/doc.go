@@ -1,6 +1,6 @@
-// Package runtime is what the Go code of package emit needs besides the standard library. Its file runtime.go is copied into the emitted
-// package, whose messages are methods that pass their values, in wire order, to a coder. The same method reads and writes: a coder that
-// reads sets the values, one that writes appends them.
+// Package runtime is what the Go code of package emit needs besides the standard library. Its files are copied into the emitted package,
+// pack.go only if contents are compressed. The messages are methods that pass their values, in wire order, to a coder: one method both reads
+// and writes. Runs of fixed size are set by statements for each direction.
 //
 // A failed coder does nothing more, so that callers check for errors only where they would otherwise loop or recurse. Reading is bounded by
 // the size of the message: see coder.spend.

@@ -1,16 +1,12 @@
 package runtime
 
 import (
-	"bytes"
-	"compress/flate"
-	"compress/gzip"
-	"compress/zlib"
 	"fmt"
-	"io"
 	"math"
 	"math/bits"
 	"slices"
 	"strconv"
+	"unicode/utf8"
 )
 
 // maxDepth limits the nesting of values in themselves, maxPlain the bytes of decompressed contents.
@@ -22,21 +18,107 @@ const (
 // coder is the state of reading or writing a message.
 type coder struct {
 	b        []byte // reading: up to the end of the message, or of the contents that are read. Writing: what was written, after what was there
-	pos      int    // reading: the next byte. Writing: the start of the current block
+	pos      int    // reading: the next byte. Writing: the start of the newest block
 	base     int    // start of the message, or of decompressed contents
+	header   int    // bytes; offsets into it are invalid
 	writing  bool
-	framed   bool // reading: b is complete, so that no further bytes can help
-	inside   int  // depth of contents with an end of their own
-	last     int  // writing: the message must end here; -1: anywhere
-	elements int  // remaining elements of all lists
-	bytes    int  // remaining bytes of all contents
-	plain    int  // remaining bytes of decompressed contents
+	framed   bool   // reading: b is complete, so that no further bytes can help
+	inside   int    // depth of contents with an end of their own
+	last     int    // writing: the message must end here; -1: anywhere
+	far      int    // reading: the end of contents at offsets
+	least    uint64 // reading: the bytes that all counts so far require, if the message is measured
+	elements int    // remaining elements of all lists
+	bytes    int    // remaining bytes of all contents
+	plain    int    // remaining bytes of decompressed contents
 	depth    int
 	err      error
 }
 
-func newCoder(data []byte) *coder {
-	return &coder{b: data, elements: 1<<16 + 4*len(data), bytes: 1<<20 + 4*len(data), plain: maxPlain, last: -1}
+func reading(data []byte, header int) coder {
+	return coder{b: data, header: header, elements: 1<<16 + 4*len(data), bytes: 1<<20 + 4*len(data), plain: maxPlain}
+}
+
+func writing(dst []byte) coder { return coder{b: dst, base: len(dst), writing: true, last: -1} }
+
+// frame limits reading to the size of the message, which is in its header.
+func (x *coder) frame(off, bits int, big bool) bool {
+	if (off+bits+7)/8 > len(x.b) {
+		x.err = Incomplete
+		return false
+	}
+	switch size := load(x.b, off, bits, big); {
+	case size < uint64(x.header):
+		x.illegal("length", "is "+strconv.FormatUint(size, 10))
+	case size > uint64(len(x.b)):
+		x.err = Incomplete
+	default:
+		*x = reading(x.b[:size], x.header)
+		x.framed = true
+	}
+	return x.err == nil
+}
+
+// code checks the number that selects the message.
+func (x *coder) code(off, bits int, big bool, want uint64) bool {
+	if (off+bits+7)/8 > len(x.b) {
+		x.err = Incomplete
+	} else if code := load(x.b, off, bits, big); code != want {
+		x.illegal("code", "is "+strconv.FormatUint(code, 10))
+	}
+	return x.err == nil
+}
+
+// measure checks that there are the bytes that all messages have; need adds those of n units of a size beyond the least number; sized checks
+// the sum.
+func (x *coder) measure(least uint64) bool {
+	x.least = least
+	return x.sized()
+}
+
+func (x *coder) need(n, lo, size uint64) {
+	if x.least += min(n-lo, 1<<32) * size; x.least > 1<<32 {
+		x.least = 1 << 32
+	}
+}
+
+func (x *coder) sized() bool {
+	if x.err == nil && !x.writing && x.least > uint64(len(x.b)) {
+		x.err = Incomplete
+	}
+	return x.err == nil
+}
+
+// wasRead returns the results of ReadBinary, wrote those of AppendBinary.
+func (x *coder) wasRead() (n int, err error) {
+	switch {
+	case x.err != nil:
+		return 0, x.err
+	case x.framed:
+		return len(x.b), nil
+	}
+	return max(x.pos, x.far), nil
+}
+
+func (x *coder) wrote(dst []byte) ([]byte, error) {
+	if x.last >= 0 && len(x.b) > x.last {
+		x.illegal("a part at the end of the message", "it is followed by other parts")
+	}
+	if x.err != nil {
+		return dst, x.err
+	}
+	return x.b, nil
+}
+
+// length sets the size of the message in its header.
+func (x *coder) length(off, bits int, big bool) {
+	x.put(8*x.base+off, bits, big, len(x.b)-x.base, "length")
+}
+
+// put sets a size or an offset, at a place in bits.
+func (x *coder) put(at, bits int, big bool, v int, field string) {
+	if x.fits(uint64(v) <= mask(bits), bits, field); x.err == nil {
+		store(x.b, at, bits, big, uint64(v))
+	}
 }
 
 // number is the encoding of an integer.
@@ -81,6 +163,13 @@ func (x *coder) over(field string) {
 	}
 }
 
+// fits fails unless a value fits its bits.
+func (x *coder) fits(ok bool, bits int, field string) {
+	if !ok {
+		x.illegal(field, "the value does not fit "+strconv.Itoa(bits)+" bits")
+	}
+}
+
 // check fails unless a value is legal.
 func (x *coder) check(ok bool, field string) {
 	if !ok {
@@ -108,40 +197,38 @@ func (x *coder) enter(field string) bool {
 
 func (x *coder) leave() { x.depth-- }
 
-// block begins a run of n bytes of fixed size.
-func (x *coder) block(n int) bool {
+// block returns the next n bytes: when writing, zeros to be set. It returns nil after an error.
+func (x *coder) block(n int) []byte {
 	switch {
 	case x.err != nil:
 	case x.writing:
 		x.pos = len(x.b)
 		x.b = slices.Grow(x.b, n)[:x.pos+n]
 		clear(x.b[x.pos:])
+		return x.b[x.pos:]
 	case n > len(x.b)-x.pos:
 		x.over("a part of fixed size")
 	default:
 		x.pos += n
-		x.bytes -= n
-		return x.spend(0, 0, "a part of fixed size")
+		if x.spend(0, n, "a part of fixed size") {
+			return x.b[x.pos-n : x.pos]
+		}
 	}
-	return x.err == nil
+	return nil
 }
 
-// item returns the bytes of the current block, of n bytes, from an offset on.
-func (x *coder) item(n, at int) []byte {
-	if x.writing {
-		return x.b[x.pos+at:]
-	}
-	return x.b[x.pos-n+at:]
-}
-
-// raw passes the bits of an integer: of a block of size bytes at off bits, or of a variable number of bytes.
-func (x *coder) raw(size, off int, n number, v uint64, field string) uint64 {
+// raw passes the bits of an integer: at off bits of a block, or in a variable number of bytes.
+func (x *coder) raw(b []byte, off int, n number, v uint64, field string) uint64 {
 	switch {
 	case x.err != nil:
 		return 0
-	case n.form != sized && x.writing:
+	case n.form == sized && x.writing:
+		store(b, off, n.bits, n.big, v)
+	case n.form == sized:
+		v = load(b, off, n.bits, n.big)
+	case x.writing:
 		x.b = appendVar(x.b, n, v)
-	case n.form != sized:
+	default:
 		var size int
 		switch v, size = readVar(x.b[x.pos:], n); {
 		case size == 0:
@@ -152,13 +239,9 @@ func (x *coder) raw(size, off int, n number, v uint64, field string) uint64 {
 			x.pos += size
 			x.spend(0, size, field)
 		}
-	case x.writing:
-		store(x.item(size, 0), off, n.bits, n.big, v)
-	default:
-		v = load(x.item(size, 0), off, n.bits, n.big)
-	}
-	if x.err != nil {
-		return 0
+		if x.err != nil {
+			return 0
+		}
 	}
 	return v
 }
@@ -219,26 +302,21 @@ func appendVar(b []byte, n number, v uint64) []byte {
 	return append(b, byte(v))
 }
 
-type integers interface {
-	~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64
-}
-
-// integer passes a number and returns its bits.
-func integer[T integers](x *coder, p *T, size, off int, n number, field string) uint64 {
-	if x.err != nil {
-		return 0
-	}
-	if x.writing {
-		raw := uint64(*p) - uint64(n.add)
+// integer passes a number, in 64 bits.
+func (x *coder) integer(b []byte, off int, n number, v uint64, field string) uint64 {
+	switch {
+	case x.writing:
+		raw := v - uint64(n.add)
 		cut := raw & mask(n.bits)
-		if n.signed && extend(cut, n.bits) != int64(raw) || !n.signed && cut != raw {
-			x.illegal(field, fmt.Sprintf("%d does not fit %d bits", *p, n.bits))
-		}
-		return x.raw(size, off, n, cut, field)
+		x.fits(n.signed && extend(cut, n.bits) == int64(raw) || !n.signed && cut == raw, n.bits, field)
+		x.raw(b, off, n, cut, field)
+		return v
+	case n.form == leb && x.err == nil && x.pos < len(x.b) && x.b[x.pos] < 0x80 && n.bits >= 7 && x.bytes > 0: // most numbers
+		x.pos++
+		x.bytes--
+		return n.value(uint64(x.b[x.pos-1]))
 	}
-	raw := x.raw(size, off, n, 0, field)
-	*p = T(n.value(raw))
-	return raw
+	return n.value(x.raw(b, off, n, 0, field))
 }
 
 // value returns the value of the bits of a number.
@@ -249,48 +327,26 @@ func (n *number) value(raw uint64) uint64 {
 	return raw + uint64(n.add)
 }
 
-// boolean passes a truth value and returns its bits.
-func (x *coder) boolean(p *bool, size, off int, n number, field string) uint64 {
-	raw := x.raw(size, off, n, bit(*p && x.writing), field)
-	if !x.writing {
-		*p = raw != 0
-	}
-	return raw
-}
-
-// float passes a float of 16, 32 or 64 bits.
-func float[T ~float32 | ~float64](x *coder, p *T, size, off int, n number, scale float64, field string) uint64 {
+// float passes a float of 16 bits, or one with a scale.
+func (x *coder) float(b []byte, off int, n number, v, scale float64, field string) float64 {
 	raw := uint64(0)
 	if x.writing {
-		switch v := float64(*p) / scale; n.bits {
+		switch v := v * (1 / scale); n.bits {
 		case 16:
 			raw = toHalf(v)
 		case 32:
 			raw = uint64(math.Float32bits(float32(v)))
-			if f, ok := any(*p).(float32); ok && scale == 1 {
-				raw = uint64(math.Float32bits(f))
-			}
 		default:
 			raw = math.Float64bits(v)
 		}
 	}
-	raw = x.raw(size, off, n, raw, field)
-	if x.writing {
-		return raw
-	}
-	switch n.bits {
+	switch raw = x.raw(b, off, n, raw, field); n.bits {
 	case 16:
-		*p = T(fromHalf(raw) * scale)
+		return fromHalf(raw) * scale
 	case 32:
-		if f, ok := any(p).(*float32); ok && scale == 1 {
-			*f = math.Float32frombits(uint32(raw))
-		} else {
-			*p = T(float64(math.Float32frombits(uint32(raw))) * scale)
-		}
-	default:
-		*p = T(math.Float64frombits(raw) * scale)
+		return float64(math.Float32frombits(uint32(raw))) * scale
 	}
-	return raw
+	return math.Float64frombits(raw) * scale
 }
 
 // fromHalf converts a float of 16 bits.
@@ -324,23 +380,6 @@ func toHalf(f float64) uint64 {
 	return sign | uint64(exp+14)<<10 + uint64(math.RoundToEven(math.Ldexp(frac, 11))) - 1024
 }
 
-// scaled passes an integer of units of scale, and returns its bits.
-func (x *coder) scaled(p *float64, size, off int, n number, scale float64, wrap, cut bool, field string) uint64 {
-	raw := uint64(0)
-	if x.writing {
-		raw = x.units(*p*(1/scale), n, wrap, cut, field)
-	}
-	raw = x.raw(size, off, n, raw, field)
-	switch {
-	case x.writing:
-	case n.signed:
-		*p = float64(extend(raw, n.bits)) * scale
-	default:
-		*p = float64(raw) * scale
-	}
-	return raw
-}
-
 // units rounds a number of units.
 func (x *coder) units(f float64, n number, wrap, cut bool, field string) uint64 {
 	if math.IsNaN(f) || math.IsInf(f, 0) {
@@ -371,8 +410,15 @@ func (x *coder) units(f float64, n number, wrap, cut bool, field string) uint64 
 	return uint64(f)
 }
 
-// count passes a number of units, which must be from lo to hi. null: -1 means that there are no contents.
-func (x *coder) count(size, off int, n number, units int, lo, hi uint64, null bool, field string) uint64 {
+// counted checks a number of units.
+func (x *coder) counted(n, lo, hi uint64, field string) {
+	if n < lo || n > hi {
+		x.illegal(field, "there are "+strconv.FormatUint(n, 10)+" units, the legal range is "+strconv.FormatUint(lo, 10)+" to "+strconv.FormatUint(hi, 10))
+	}
+}
+
+// count passes a number of units. null: -1 means that there are no contents.
+func (x *coder) count(b []byte, off int, n number, units int, lo, hi uint64, null bool, field string) uint64 {
 	v := uint64(0)
 	if x.writing {
 		raw := uint64(units) - uint64(n.add)
@@ -380,32 +426,27 @@ func (x *coder) count(size, off int, n number, units int, lo, hi uint64, null bo
 			x.illegal(field, fmt.Sprintf("there are %d units, too many for %d bits", units, n.bits))
 		}
 	}
-	v = x.raw(size, off, n, v, field)
-	v = n.value(v)
-	switch {
-	case null && v == math.MaxUint64 || x.err != nil:
-	case int64(v) < 0:
-		x.illegal(field, "there are fewer than 0 units")
-	case v < lo || v > hi:
-		x.illegal(field, "there are "+strconv.FormatUint(v, 10)+" units, the legal range is "+strconv.FormatUint(lo, 10)+" to "+strconv.FormatUint(hi, 10))
+	v = x.raw(b, off, n, v, field)
+	if v = n.value(v); x.err == nil && (!null || v != math.MaxUint64) {
+		x.counted(v, lo, min(hi, math.MaxInt64), field)
 	}
 	return v
 }
 
-// size passes the size of contents that follow. Writing returns its place, for end.
-func (x *coder) size(size, off int, n number, field string) uint64 {
+// size passes the size of contents that follow. Writing returns its place, for setSize.
+func (x *coder) size(b []byte, off int, n number, field string) uint64 {
 	at := len(x.b)
 	if n.form == sized {
 		at = 8*x.pos + off
 	}
-	v := x.raw(size, off, n, 0, field)
+	v := x.raw(b, off, n, 0, field)
 	if x.writing {
 		return uint64(at)
 	}
 	return n.value(v)
 }
 
-// setSize sets the size at a place. One of variable size moves what follows.
+// setSize sets a size at a place. One of variable size moves what follows.
 func (x *coder) setSize(at int, n number, size uint64, field string) {
 	raw := (size - uint64(n.add)) & mask(n.bits)
 	switch {
@@ -419,8 +460,148 @@ func (x *coder) setSize(at int, n number, size uint64, field string) {
 	}
 }
 
+// seek begins contents at an offset, unless none says that there are none to read, and returns where to go back to. Writing sets the offset,
+// at whose place it is.
+func (x *coder) seek(at uint64, bits int, big, none bool, field string) (back int, ok bool) {
+	switch {
+	case x.err != nil:
+	case x.writing:
+		x.put(int(at), bits, big, len(x.b)-x.base, field)
+		return 0, x.err == nil
+	case none:
+	case at < uint64(x.header):
+		x.illegal(field, "the offset is inside the header")
+	case at > uint64(len(x.b)):
+		x.over(field)
+	default:
+		back, x.pos = x.pos, int(at)
+		return back, true
+	}
+	return 0, false
+}
+
+// back ends contents at an offset.
+func (x *coder) back(to int) {
+	if !x.writing {
+		x.far, x.pos = max(x.far, x.pos), to
+	}
+}
+
+// chain is a list whose elements have the offset of the next one, and may have their own.
+type chain struct {
+	at    uint64 // reading: the next element. Writing: the place of its offset, which has the form of to
+	to    place
+	here  place
+	next  place
+	n     int
+	back  int
+	elem  int // writing: the start of the element
+	field string
+}
+
+// place is the place of a number in a block, in bits.
+type place struct {
+	off, bits int
+	big       bool
+}
+
+// chain begins a list of n elements. Reading checks the offsets of all of them first.
+func (x *coder) chain(at uint64, first place, n uint64, here, next place, field string) chain {
+	c := chain{at, first, here, next, int(n), x.pos, 0, field}
+	if x.writing || n == 0 || !x.spend(int(min(n, 1<<31)), 0, field) {
+		return c
+	}
+	follow := func(at int) int { // negative if the chain ends or points outside the message
+		if at < x.header || at > len(x.b) || (next.off+next.bits+7)/8 > len(x.b)-at {
+			return -1
+		}
+		to := int(load(x.b[at:], next.off, next.bits, next.big))
+		if to == 0 {
+			return -1
+		}
+		return to
+	}
+	rising := true
+	for pos, i := int(at), 1; i < c.n; i++ {
+		to := follow(pos)
+		if to < 0 {
+			x.illegal(field, "the chain of elements ends early, or points outside the message")
+			return c
+		}
+		rising = rising && to > pos
+		pos = to
+	}
+	if rising {
+		return c
+	}
+	// Elements may be in any order, but not repeated: find the cycle (R. P. Brent, 1980) and check that all elements precede its end.
+	slow, fast, power, length := int(at), follow(int(at)), 1, 1
+	for slow != fast && fast >= 0 {
+		if power == length {
+			slow, power, length = fast, power*2, 0
+		}
+		fast = follow(fast)
+		length++
+	}
+	if fast < 0 {
+		return c
+	}
+	slow, fast = int(at), int(at)
+	for range length {
+		fast = follow(fast)
+	}
+	for ; slow != fast; length++ {
+		slow, fast = follow(slow), follow(fast)
+	}
+	if c.n > length {
+		x.illegal(field, "the chain of elements has a cycle")
+	}
+	return c
+}
+
+// link begins element i of a chain, and reports whether there is one. linked ends it.
+func link[S ~[]T, T any](x *coder, p *S, c *chain, i int) bool {
+	switch {
+	case x.err != nil:
+		return false
+	case x.writing && i >= len(*p):
+		return false
+	case x.writing:
+		c.elem = len(x.b)
+		x.put(int(c.at), c.to.bits, c.to.big, c.elem-x.base, c.field)
+		c.at, c.to = uint64(8*c.elem+c.next.off), c.next
+		return x.err == nil
+	case i >= c.n:
+		x.pos = c.back
+		return false
+	case i == 0:
+		*p = make(S, c.n)
+	}
+	switch {
+	case c.at < uint64(x.header):
+		x.illegal(c.field, "the offset is inside the header")
+	case c.at > uint64(len(x.b)):
+		x.over(c.field)
+	default:
+		x.pos, c.elem = int(c.at), int(c.at)
+	}
+	return x.err == nil
+}
+
+func (x *coder) linked(c *chain) {
+	switch {
+	case x.err != nil:
+	case x.writing && c.here.bits > 0:
+		x.put(8*c.elem+c.here.off, c.here.bits, c.here.big, c.elem-x.base, c.field)
+	case x.writing:
+	default: // the element has the bytes
+		c.at = load(x.b[c.elem:], c.next.off, c.next.bits, c.next.big)
+		x.far = max(x.far, x.pos)
+	}
+}
+
 // within passes contents of a size that was passed before, by body. null is the size of those that are not there, some, or below -1.
-func (x *coder) within(at uint64, n number, method packing, some bool, null int64, field string, body func()) {
+func (x *coder) within(at uint64, n number, some bool, null int64, field string, body func()) {
 	if x.err != nil || !x.writing && null >= -1 && at == uint64(null) {
 		return
 	}
@@ -431,7 +612,7 @@ func (x *coder) within(at uint64, n number, method packing, some bool, null int6
 		}
 		from := len(x.b)
 		x.inside++
-		x.pack(method, body)
+		body()
 		x.inside--
 		x.setSize(int(at), n, uint64(len(x.b)-from), field)
 		return
@@ -447,90 +628,9 @@ func (x *coder) within(at uint64, n number, method packing, some bool, null int6
 	to := x.pos + int(at)
 	x.b, x.framed = x.b[:to], true
 	x.inside++
-	x.pack(method, body)
+	body()
 	x.inside--
 	x.b, x.framed, x.pos = whole, framed, to
-}
-
-// packing is a method of compression.
-type packing uint8
-
-const (
-	unpacked packing = iota
-	packedZlib
-	packedDeflate
-	packedGzip
-)
-
-// pack passes contents that are compressed, up to the end.
-func (x *coder) pack(method packing, body func()) {
-	switch {
-	case method == unpacked || x.err != nil:
-		body()
-	case x.writing:
-		from, base := len(x.b), x.base
-		x.base = from
-		x.inside++
-		body()
-		x.inside--
-		x.base = base
-		if x.err == nil {
-			x.b = append(x.b[:from], deflate(method, x.b[from:])...)
-		}
-		if x.inside == 0 {
-			x.end()
-		}
-	default:
-		plain, err := inflate(method, x.b[x.pos:], x.plain)
-		if err != nil {
-			x.illegal("compressed contents", err.Error())
-			return
-		}
-		sent, framed, base := x.b, x.framed, x.base
-		x.plain -= len(plain) + 1024
-		x.bytes += 4 * len(plain)
-		x.elements += 4 * len(plain)
-		if x.plain < 0 {
-			x.illegal("compressed contents", "are too large")
-		}
-		x.b, x.framed, x.pos, x.base = plain, true, 0, 0
-		x.inside++
-		body()
-		x.inside--
-		x.b, x.framed, x.pos, x.base = sent, framed, len(sent), base
-	}
-}
-
-func inflate(method packing, b []byte, most int) (plain []byte, err error) {
-	var r io.Reader
-	switch in := bytes.NewReader(b); method {
-	case packedZlib:
-		r, err = zlib.NewReader(in)
-	case packedGzip:
-		r, err = gzip.NewReader(in)
-	default:
-		r = flate.NewReader(in)
-	}
-	if err == nil {
-		plain, err = io.ReadAll(io.LimitReader(r, int64(max(most, 0))+1))
-	}
-	return plain, err
-}
-
-func deflate(method packing, plain []byte) []byte {
-	var out bytes.Buffer
-	var w io.WriteCloser
-	switch method {
-	case packedZlib:
-		w = zlib.NewWriter(&out)
-	case packedGzip:
-		w = gzip.NewWriter(&out)
-	default:
-		w, _ = flate.NewWriter(&out, flate.DefaultCompression)
-	}
-	w.Write(plain) // a bytes.Buffer never fails
-	w.Close()
-	return out.Bytes()
 }
 
 // end records that the message must end here, unless contents with an end of their own do.
@@ -568,17 +668,17 @@ func (x *coder) align(n int) {
 }
 
 // constant passes bytes of a block.
-func (x *coder) constant(size, at int, want string) {
+func (x *coder) constant(b []byte, want string) {
 	if x.writing {
-		copy(x.item(size, at), want)
-	} else if string(x.item(size, at)[:len(want)]) != want {
+		copy(b, want)
+	} else if string(b[:len(want)]) != want {
 		x.illegal(fmt.Sprintf("% x", want), "the constant bytes differ")
 	}
 }
 
-// known passes a number of a block that the message alone determines.
-func (x *coder) known(size, off int, n number, want uint64, field string) {
-	if x.raw(size, off, n, want, field) != want {
+// known passes a number of variable size that the message alone determines.
+func (x *coder) known(n number, want uint64, field string) {
+	if x.raw(nil, 0, n, want, field) != want {
 		x.illegal(field, "is that of another message")
 	}
 }
@@ -618,34 +718,37 @@ func (x *coder) until(unit int, end byte, field string) []byte {
 	return nil
 }
 
-// add appends contents of n units, -1 if any number is legal.
-func (x *coder) add(b []byte, n, unit int, field string) {
-	if n >= 0 && len(b) != n*unit {
-		x.illegal(field, "there are "+strconv.Itoa(len(b)/unit)+" units where "+strconv.Itoa(n)+" are required")
-		return
-	}
-	x.b = append(x.b, b...)
-}
-
-// addEnded appends text and the unit that ends it.
-func (x *coder) addEnded(b []byte, unit int, end byte, field string) {
+// terminate checks that contents have no unit of the value end, and appends one.
+func (x *coder) terminate(from, unit int, end byte, field string) {
+	b := x.b[from:]
 	for i := 0; i+unit <= len(b); i += unit {
 		if b[i] == end && (unit == 1 || b[i+1] == 0) {
 			x.illegal(field, "the text contains a terminator")
 		}
 	}
-	x.b = append(append(x.b, b...), []byte{end, 0}[:unit]...)
+	if x.b = append(x.b, end); unit == 2 {
+		x.b = append(x.b, 0)
+	}
+}
+
+// exactly checks that contents have n units, unless any number is legal.
+func (x *coder) exactly(from, n, unit int, field string) {
+	if size := len(x.b) - from; n >= 0 && size != n*unit {
+		x.illegal(field, "there are "+strconv.Itoa(size/unit)+" units where "+strconv.Itoa(n)+" are required")
+	}
 }
 
 // text passes a text of n units, up to the end if n is -1, or up to the byte end if n is -2.
 func (x *coder) text(p *string, set charset, n int, end byte, field string) {
 	unit := set.unit()
-	switch {
+	switch from := len(x.b); {
 	case x.err != nil:
-	case x.writing && n == -2:
-		x.addEnded(x.encode(*p, set, field), unit, end, field)
 	case x.writing:
-		x.add(x.encode(*p, set, field), n, unit, field)
+		if x.encode(*p, set, field); n == -2 {
+			x.terminate(from, unit, end, field)
+		} else {
+			x.exactly(from, n, unit, field)
+		}
 	case n == -2:
 		*p = set.decode(x.until(unit, end, field))
 	default:
@@ -658,10 +761,11 @@ func (x *coder) text(p *string, set charset, n int, end byte, field string) {
 
 // blob passes n bytes, or those up to the end if n is -1.
 func (x *coder) blob(p *Hex, n int, field string) {
-	switch {
+	switch from := len(x.b); {
 	case x.err != nil:
 	case x.writing:
-		x.add(*p, n, 1, field)
+		x.b = append(x.b, *p...)
+		x.exactly(from, n, 1, field)
 	default:
 		*p = append(Hex{}, x.content(n, 1, field)...)
 	}
@@ -670,34 +774,24 @@ func (x *coder) blob(p *Hex, n int, field string) {
 	}
 }
 
-// fixed passes bytes of a block.
-func (x *coder) fixed(p []byte, size, at int) {
+// fixedText passes a text that has the bytes of a block, and ends before the last run of pad bytes; all: it does not.
+func (x *coder) fixedText(p *string, set charset, b []byte, all bool, pad byte, field string) {
 	if x.writing {
-		copy(x.item(size, at), p)
-	} else {
-		copy(p, x.item(size, at))
-	}
-}
-
-// fixedText passes a text of n bytes of a block, which ends before the last run of pad bytes; all: it does not.
-func (x *coder) fixedText(p *string, set charset, size, at, n int, all bool, pad byte, field string) {
-	if x.writing {
-		b := x.encode(*p, set, field)
-		if len(b) > n || all && len(b) != n && len(b) > 0 {
-			x.illegal(field, "there are "+strconv.Itoa(len(b))+" bytes where "+strconv.Itoa(n)+" fit")
-			return
+		text, wide := set.append(nil, *p)
+		if x.narrow(wide, field); len(text) > len(b) || all && len(text) != len(b) && len(text) > 0 {
+			x.illegal(field, "there are "+strconv.Itoa(len(text))+" bytes where "+strconv.Itoa(len(b))+" fit")
 		}
-		to := x.item(size, at)[:n]
-		for i := copy(to, b); pad != 0 && i < n; i++ {
-			to[i] = pad
+		for i := copy(b, text); pad != 0 && i < len(b); i++ {
+			b[i] = pad
 		}
 		return
 	}
-	b := x.item(size, at)[:n]
 	switch {
 	case all:
 	case pad != 0:
-		b = bytes.TrimRight(b, string(pad))
+		for len(b) > 0 && b[len(b)-1] == pad {
+			b = b[:len(b)-1]
+		}
 	default:
 		for i := 0; i+set.unit() <= len(b); i += set.unit() {
 			if b[i] == 0 && (set.unit() == 1 || b[i+1] == 0) {
@@ -734,24 +828,38 @@ func (c charset) decode(b []byte) string {
 	return string(b)
 }
 
-func (x *coder) encode(s string, c charset, field string) []byte {
+// append appends a text. It also returns the first character that does not fit a byte of Latin-1, or 0.
+func (c charset) append(b []byte, s string) (out []byte, wide rune) {
 	switch c {
 	case utf16LE:
-		return encode16(s)
+		return append16(b, s), 0
 	case latin1:
-		b, wide := encodeLatin1(s)
-		if wide != 0 {
-			x.illegal(field, "a character does not fit a byte: "+strconv.QuoteRune(wide))
-		}
-		return b
+		return appendLatin1(b, s)
 	}
-	return []byte(s)
+	return append(b, s...), 0
 }
 
 // units returns the number of units of a text.
 func (c charset) units(s string) int {
-	var x coder
-	return len(x.encode(s, c, "")) / c.unit()
+	switch c {
+	case utf16LE:
+		return units16(s)
+	case latin1:
+		return utf8.RuneCountInString(s)
+	}
+	return len(s)
+}
+
+func (x *coder) encode(s string, c charset, field string) {
+	var wide rune
+	x.b, wide = c.append(x.b, s)
+	x.narrow(wide, field)
+}
+
+func (x *coder) narrow(wide rune, field string) {
+	if wide != 0 {
+		x.illegal(field, "a character does not fit a byte: "+strconv.QuoteRune(wide))
+	}
 }
 
 // null returns -1 for contents that are not there, n otherwise.
@@ -760,6 +868,37 @@ func null(n int, there bool) int {
 		return n
 	}
 	return -1
+}
+
+// elems begins a list of n elements of size bytes each, or of those up to the end if n is -1, and returns the bytes of all of them; list begins
+// one of elements of at least size bytes, and returns their number.
+func elems[S ~[]T, T any](x *coder, p *S, n, size int, field string) []byte {
+	if n < 0 && !x.writing {
+		n = (len(x.b) - x.pos) / size
+		if x.pos+n*size < len(x.b) {
+			x.over(field)
+		}
+	}
+	if n = list(x, p, n, size, field); n == 0 {
+		return nil
+	}
+	return x.block(n * size)
+}
+
+func list[S ~[]T, T any](x *coder, p *S, n, size int, field string) int {
+	switch {
+	case x.err != nil:
+	case x.writing && n >= 0 && n != len(*p):
+		x.illegal(field, "there are "+strconv.Itoa(len(*p))+" elements where "+strconv.Itoa(n)+" are required")
+	case x.writing:
+		return len(*p)
+	case n > (len(x.b)-x.pos)/size:
+		x.over(field)
+	case x.spend(n, 0, field):
+		*p = make(S, n)
+		return n
+	}
+	return 0
 }
 
 // next begins element i of a list of n elements, of those up to the end if n is -1, and reports whether there is one. It protects against
@@ -846,50 +985,20 @@ func (x *coder) amount(n uint64, field string) int {
 	return int(n)
 }
 
-// wired is a message.
-type wired interface{ wire(x *coder) }
-
-func read(data []byte, m wired) (n int, err error) {
-	x := newCoder(data)
-	if m.wire(x); x.err != nil {
-		return 0, x.err
+// flag returns the bits of a bitfield with those of a mask set, or not all of them; bitsOf with a number in place of some of them.
+func flag(raw, mask uint64, on bool) uint64 {
+	switch {
+	case on:
+		return raw | mask
+	case raw&mask == mask:
+		return raw &^ mask
 	}
-	return x.pos, nil
+	return raw
 }
 
-func write(dst []byte, m wired) ([]byte, error) {
-	x := &coder{b: dst, base: len(dst), writing: true, last: -1}
-	if m.wire(x); x.last >= 0 && len(x.b) > x.last {
-		x.illegal("a part at the end of the message", "it is followed by other parts")
-	}
-	if x.err != nil {
-		return dst, x.err
-	}
-	return x.b, nil
-}
-
-// flag passes a part of a bitfield that is set if all bits of a mask are. Those of others are kept.
-func flag(x *coder, raw *uint64, mask uint64, p *bool) {
-	switch set := *raw&mask == mask; {
-	case !x.writing:
-		*p = set
-	case *p:
-		*raw |= mask
-	case set:
-		*raw &^= mask
-	}
-}
-
-// bitsOf passes bits of a bitfield.
-func bitsOf[T integers](x *coder, raw *uint64, shift, width int, p *T, field string) {
-	if !x.writing {
-		*p = T(*raw >> shift & mask(width))
-		return
-	}
-	if uint64(*p) > mask(width) {
-		x.illegal(field, "the value does not fit its bits")
-	}
-	*raw = *raw&^(mask(width)<<shift) | uint64(*p)<<shift
+func (x *coder) bitsOf(raw uint64, shift, width int, v uint64, field string) uint64 {
+	x.fits(v <= mask(width), width, field)
+	return raw&^(mask(width)<<shift) | (v&mask(width))<<shift
 }
 
 // divide rounds down, and is 0 if the divisor is 0; modulo has the sign of the divisor.

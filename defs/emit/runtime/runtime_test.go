@@ -39,37 +39,33 @@ func (m *tree) wireTree(x *coder) {
 	if !x.enter("tree") {
 		return
 	}
-	if !x.block(24) {
+	b := x.block(24)
+	if b == nil {
 		return
 	}
-	x.constant(24, 0, "\xca\xfe")
-	kind := integer(x, &m.Kind, 24, 16, number{bits: 4}, "kind")
-	integer(x, &m.Small, 24, 20, number{bits: 12, signed: true}, "small")
-	float(x, &m.Ratio, 24, 32, number{bits: 32, big: true}, 1, "ratio")
-	float(x, &m.Half, 24, 64, number{bits: 16}, 1, "half")
-	x.scaled(&m.Angle, 24, 80, number{bits: 16}, 2*math.Pi/65536, true, false, "angle")
-	x.boolean(&m.Deep, 24, 96, number{bits: 8}, "deep")
-	x.fixedText(&m.Fixed, latin1, 24, 13, 4, false, 0, "fixed")
-	b := uint64(0)
-	if x.writing {
-		b = uint64(m.Flags.Value)
-		bitsOf(x, &b, 4, 3, &m.Flags.Count, "count")
-		flag(x, &b, 0x300, &m.On)
-	}
-	b = x.raw(24, 136, number{bits: 16}, b, "flags")
+	x.constant(b, "\xca\xfe")
+	kind := x.integer(b, 16, number{bits: 4}, uint64(m.Kind), "kind")
+	small := x.integer(b, 20, number{bits: 12, signed: true}, uint64(m.Small), "small")
+	ratio := x.raw(b, 32, number{bits: 32, big: true}, uint64(math.Float32bits(m.Ratio)), "ratio")
+	half := x.float(b, 64, number{bits: 16}, float64(m.Half), 1, "half")
+	angle := x.raw(b, 80, number{bits: 16}, x.units(m.Angle*(65536/(2*math.Pi)), number{bits: 16}, true, false, "angle"), "angle")
+	deep := x.raw(b, 96, number{bits: 8}, bit(m.Deep), "deep")
+	x.fixedText(&m.Fixed, latin1, b[13:17], false, 0, "fixed")
+	flags := flag(x.bitsOf(uint64(m.Flags.Value), 4, 3, uint64(m.Flags.Count), "count"), 0x300, m.On)
+	flags = x.raw(b, 136, number{bits: 16}, flags, "flags")
+	n := x.count(b, 152, number{bits: 8}, latin1.units(m.Name), 0, 200, false, "name")
+	w := x.count(b, 160, number{bits: 8}, utf16LE.units(m.Wide), 0, 200, false, "wide")
+	inner := x.size(b, 176, number{bits: 16, big: true}, "inner")
+	size := x.integer(nil, 0, number{bits: 64, form: zigzag, signed: true}, uint64(m.Size), "size")
 	if !x.writing {
-		m.Flags.Value = uint16(b)
-		bitsOf(x, &b, 4, 3, &m.Flags.Count, "count")
-		flag(x, &b, 0x300, &m.On)
+		m.Kind, m.Small, m.Ratio, m.Half = uint8(kind), int16(small), math.Float32frombits(uint32(ratio)), float32(half)
+		m.Angle, m.Deep, m.Size = float64(angle)*(2*math.Pi/65536), deep != 0, int64(size)
+		m.Flags.Value, m.Flags.Count, m.On = uint16(flags), uint16(flags>>4&7), flags&0x300 == 0x300
 	}
-	n := x.count(24, 152, number{bits: 8}, latin1.units(m.Name), 0, 200, false, "name")
-	w := x.count(24, 160, number{bits: 8}, utf16LE.units(m.Wide), 0, 200, false, "wide")
-	inner := x.size(24, 176, number{bits: 16, big: true}, "inner")
-	integer(x, &m.Size, 0, 0, number{bits: 64, form: zigzag}, "size")
 	x.text(&m.Name, latin1, int(n), 0, "name")
 	x.text(&m.Wide, utf16LE, int(w), 0, "wide")
 	x.text(&m.Line, utf8Text, -2, 0, "line")
-	data := x.count(0, 0, number{bits: 32, form: vlq, signed: true}, null(len(m.Data), m.Data != nil), 0, 1<<20, true, "data")
+	data := x.count(nil, 0, number{bits: 32, form: vlq, signed: true}, null(len(m.Data), m.Data != nil), 0, 1<<20, true, "data")
 	if int64(data) != -1 {
 		x.blob(&m.Data, int(data), "data")
 	}
@@ -78,19 +74,24 @@ func (m *tree) wireTree(x *coder) {
 		x.text(&m.Words[i], utf8Text, -2, '\n', "word")
 		x.begin(from, 0xff, "words")
 	}
-	trees := x.count(0, 0, number{bits: 32, form: leb}, len(m.Trees), 0, 1<<20, false, "trees")
-	for i := 0; next(x, &m.Trees, i, int(trees), "trees"); i++ {
+	trees := x.count(nil, 0, number{bits: 32, form: leb}, len(m.Trees), 0, 1<<20, false, "trees")
+	for i := range list(x, &m.Trees, int(trees), 24, "trees") {
 		m.Trees[i].wireTree(x)
 	}
 	for i, more := 0, true; more && next(x, &m.Chain, i, -2, "chain"); i++ {
-		more = integer(x, &m.Chain[i], 0, 0, number{bits: 8, form: sleb}, "link") != 0
-		more = x.whole(i, len(m.Chain), more, "chain")
+		link := x.integer(nil, 0, number{bits: 8, form: sleb}, uint64(m.Chain[i]), "link")
+		if !x.writing {
+			m.Chain[i] = uint8(link)
+		}
+		more = x.whole(i, len(m.Chain), link != 0, "chain")
 	}
-	x.within(inner, number{bits: 16, big: true}, unpacked, m.Inner != nil, 0, "inner", func() { value(x, &m.Inner).wireTree(x) })
+	x.within(inner, number{bits: 16, big: true}, m.Inner != nil, 0, "inner", func() { value(x, &m.Inner).wireTree(x) })
 	switch kind {
 	case 1:
-		size := x.size(0, 0, number{bits: 32, form: leb}, "packed")
-		x.within(size, number{bits: 32, form: leb}, packedZlib, m.Packed != nil, 0, "packed", func() { value(x, &m.Packed).wireTree(x) })
+		size := x.size(nil, 0, number{bits: 32, form: leb}, "packed")
+		x.within(size, number{bits: 32, form: leb}, m.Packed != nil, 0, "packed", func() {
+			x.pack(packedZlib, func() { value(x, &m.Packed).wireTree(x) })
+		})
 	case 2:
 		x.align(8)
 		x.pack(packedGzip, func() { value(x, &m.Packed).wireTree(x) })
@@ -98,6 +99,21 @@ func (m *tree) wireTree(x *coder) {
 		x.pack(packedDeflate, func() { value(x, &m.Packed).wireTree(x) })
 	}
 	x.leave()
+}
+
+// wired is a message.
+type wired interface{ wire(x *coder) }
+
+func read(data []byte, m wired) (n int, err error) {
+	x := reading(data, 0)
+	m.wire(&x)
+	return x.wasRead()
+}
+
+func write(dst []byte, m wired) ([]byte, error) {
+	x := writing(dst)
+	m.wire(&x)
+	return x.wrote(dst)
 }
 
 func leaf(name string) tree {
@@ -264,15 +280,26 @@ type page struct {
 }
 
 func (m *page) wire(x *coder) {
-	if !x.block(3) {
+	x.known(number{bits: 14, form: leb}, 9, "code")
+	b := x.block(2)
+	if b == nil {
 		return
 	}
-	x.known(3, 0, number{bits: 8}, 9, "code")
-	x.fixed(m.Key[:], 3, 1)
-	if !x.part(&m.Parts, 1) || !x.block(1) {
+	if x.writing {
+		copy(b, m.Key[:])
+	} else {
+		copy(m.Key[:], b)
+	}
+	if !x.part(&m.Parts, 1) {
 		return
 	}
-	integer(x, &m.N, 1, 0, number{bits: 8}, "n")
+	if b = x.block(1); b == nil {
+		return
+	}
+	n := x.integer(b, 0, number{bits: 8}, uint64(m.N), "n")
+	if !x.writing {
+		m.N = uint8(n)
+	}
 	x.check(m.N <= 100, "n")
 	x.text(&m.Text, utf8Text, x.amount(uint64(m.N)-2, "text"), 0, "text")
 	for i := 0; next(x, &m.Lines, i, -1, "lines"); i++ {
@@ -296,6 +323,133 @@ func TestPage(t *testing.T) {
 		}
 		if out, err := write(nil, &m); ok && (err != nil || string(out) != text) {
 			t.Errorf("%q is written as %q, %v", text, out, err)
+		}
+	}
+}
+
+// frame has a header, contents at offsets, chains whose elements alternate, and elements of one size.
+type frame struct {
+	Text   string
+	Points [][2]uint8
+	One    []uint8
+	Other  []string
+}
+
+func (m *frame) wire(x *coder) {
+	b := x.block(17)
+	if b == nil {
+		return
+	}
+	var text, points, one, other, n1, n2 uint64
+	if x.writing {
+		b[2] = 7
+		text, points, one, other = uint64(8*x.pos+24), uint64(len(m.Points)), uint64(8*x.pos+56), uint64(8*x.pos+88)
+		n1, n2 = uint64(len(m.One)), uint64(len(m.Other))
+		store(b, 40, 16, false, points)
+		store(b, 72, 16, false, n1)
+		store(b, 104, 16, true, n2)
+	} else {
+		text, points, one, other = load(b, 24, 16, false), load(b, 40, 16, false), load(b, 56, 16, false), load(b, 88, 16, false)
+		n1, n2 = load(b, 72, 16, false), load(b, 104, 16, true)
+	}
+	x.counted(points, 0, 9, "points")
+	x.need(points, 0, 2)
+	if !x.sized() {
+		return
+	}
+	for i, b := 0, elems(x, &m.Points, int(points), 2, "points"); len(b) > 0; i, b = i+1, b[2:] {
+		if x.writing {
+			copy(b, m.Points[i][:])
+		} else {
+			copy(m.Points[i][:], b)
+		}
+	}
+	if back, ok := x.seek(text, 16, false, text == 0, "text"); ok {
+		x.text(&m.Text, utf8Text, -2, 0, "text")
+		x.back(back)
+	}
+	here, next := place{0, 16, false}, place{16, 16, false}
+	c1, c2 := x.chain(one, place{24, 16, false}, n1, here, next, "one"), x.chain(other, place{56, 16, false}, n2, place{}, next, "other")
+	for i, more := 0, true; more; i++ {
+		more = false
+		if link(x, &m.One, &c1, i) {
+			b := x.block(5)
+			if b == nil {
+				return
+			}
+			if x.writing {
+				b[4] = m.One[i]
+			} else {
+				m.One[i] = b[4]
+			}
+			x.linked(&c1)
+			more = true
+		}
+		if link(x, &m.Other, &c2, i) {
+			x.block(4)
+			x.text(&m.Other[i], utf8Text, -2, 0, "other")
+			x.linked(&c2)
+			more = true
+		}
+	}
+}
+
+func (m *frame) read(data []byte) (n int, err error) {
+	x := reading(data, 3)
+	if !x.frame(0, 16, false) || !x.code(16, 8, false, 7) || !x.measure(17) {
+		return 0, x.err
+	}
+	m.wire(&x)
+	return x.wasRead()
+}
+
+func (m *frame) write(dst []byte) ([]byte, error) {
+	x := writing(dst)
+	m.wire(&x)
+	x.length(0, 16, false)
+	return x.wrote(dst)
+}
+
+// TestFrame writes and reads messages with offsets, and with each byte changed.
+func TestFrame(t *testing.T) {
+	for _, want := range []frame{{}, {Text: "text", Points: [][2]uint8{{1, 2}, {3, 4}}, One: []uint8{5, 6, 7}, Other: []string{"a", ""}}} {
+		data, err := want.write([]byte("before"))
+		data = data[len("before"):]
+		var got frame
+		n, err2 := got.read(append(bytes.Clone(data), 1, 2, 3))
+		if err != nil || err2 != nil || n != len(data) || len(want.One) > 0 && !reflect.DeepEqual(got, want) {
+			t.Fatalf("%x: %d, %v, %v\ngot  %+v\nwant %+v", data, n, err, err2, got, want)
+		}
+		for i := range data {
+			if _, err := new(frame).read(data[:i]); !errors.Is(err, Incomplete) {
+				t.Errorf("%d of %d bytes: %v", i, len(data), err)
+			}
+			for v := range 256 {
+				other := bytes.Clone(data)
+				other[i] = byte(v)
+				new(frame).read(other) // must not panic
+			}
+		}
+	}
+	big := frame{Text: strings.Repeat("long", 1<<14), One: []uint8{1}}
+	if out, err := big.write(nil); err == nil {
+		t.Errorf("%d bytes are written", len(out))
+	}
+}
+
+// TestChains reads elements in any order, but none twice, and none outside.
+func TestChains(t *testing.T) {
+	data, _ := (&frame{One: []uint8{5, 6, 7}}).write(nil)
+	if len(data) != 18+3*5 {
+		t.Fatalf("%x", data)
+	}
+	for nexts, ok := range map[[4]byte]bool{ // of the list and of its elements
+		{18, 23, 28, 0}: true, {28, 0, 18, 23}: true, {23, 0, 28, 18}: true, {23, 28, 18, 0}: true, {28, 28, 0, 18}: false,
+		{18, 23, 0, 0}: false, {18, 23, 200, 0}: false, {2, 23, 28, 0}: false, {18, 23, 18, 0}: false, {18, 18, 0, 0}: false, {18, 28, 0, 23}: true,
+	} {
+		data[7], data[20], data[25], data[30] = nexts[0], nexts[1], nexts[2], nexts[3]
+		if _, err := new(frame).read(data); (err == nil) != ok {
+			t.Errorf("%v: %v", nexts, err)
 		}
 	}
 }

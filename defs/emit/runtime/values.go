@@ -77,9 +77,13 @@ func (l *Uint8s) UnmarshalJSON(text []byte) error {
 
 // decode16 decodes UTF-16LE. A lone surrogate becomes the three bytes of its UTF-8 form, so that it is preserved.
 func decode16(b []byte) string {
-	var s []byte
+	s := make([]byte, 0, 128) // not on the heap
 	for i := 0; i+1 < len(b); i += 2 {
 		c := rune(b[i]) | rune(b[i+1])<<8
+		if c < 0x80 {
+			s = append(s, byte(c))
+			continue
+		}
 		if c >= 0xd800 && c < 0xdc00 && i+3 < len(b) {
 			if low := rune(b[i+2]) | rune(b[i+3])<<8; low >= 0xdc00 && low < 0xe000 {
 				c = (c-0xd800)<<10 + (low - 0xdc00) + 0x10000
@@ -95,15 +99,25 @@ func decode16(b []byte) string {
 	return string(s)
 }
 
-// encode16 is the inverse of decode16. Invalid UTF-8 becomes U+FFFD.
-func encode16(s string) (b []byte) {
+// next16 returns the character at a position, and the position after it. Invalid UTF-8 becomes U+FFFD, lone surrogates are those of decode16.
+func next16(s string, i int) (c rune, after int) {
+	c, n := utf8.DecodeRuneInString(s[i:])
+	if c == utf8.RuneError && n == 1 && i+2 < len(s) && s[i] == 0xed && s[i+1]&0xe0 == 0xa0 && s[i+2]&0xc0 == 0x80 {
+		c, n = 0xd000|rune(s[i+1]&0x3f)<<6|rune(s[i+2]&0x3f), 3
+	}
+	return c, i + n
+}
+
+// append16 is the inverse of decode16, units16 the number of its units.
+func append16(b []byte, s string) []byte {
 	for i := 0; i < len(s); {
-		c, n := utf8.DecodeRuneInString(s[i:])
-		if c == utf8.RuneError && n == 1 && i+2 < len(s) && s[i] == 0xed && s[i+1]&0xe0 == 0xa0 && s[i+2]&0xc0 == 0x80 {
-			c, n = 0xd000|rune(s[i+1]&0x3f)<<6|rune(s[i+2]&0x3f), 3
+		if s[i] < 0x80 {
+			b = append(b, s[i], 0)
+			i++
+			continue
 		}
-		i += n
-		if c >= 0x10000 {
+		var c rune
+		if c, i = next16(s, i); c >= 0x10000 {
 			c -= 0x10000
 			high := 0xd800 + c>>10
 			b = append(b, byte(high), byte(high>>8))
@@ -114,17 +128,27 @@ func encode16(s string) (b []byte) {
 	return b
 }
 
+func units16(s string) (n int) {
+	for i := 0; i < len(s); n++ {
+		var c rune
+		if c, i = next16(s, i); c >= 0x10000 {
+			n++
+		}
+	}
+	return n
+}
+
 // decodeLatin1 decodes characters of one byte each.
 func decodeLatin1(b []byte) string {
-	s := make([]byte, 0, len(b))
+	s := make([]byte, 0, 128)
 	for _, c := range b {
 		s = utf8.AppendRune(s, rune(c))
 	}
 	return string(s)
 }
 
-// encodeLatin1 is the inverse of decodeLatin1. It also returns the first character that does not fit a byte, or 0.
-func encodeLatin1(s string) (b []byte, wide rune) {
+// appendLatin1 is the inverse of decodeLatin1. It also returns the first character that does not fit a byte, or 0.
+func appendLatin1(b []byte, s string) (out []byte, wide rune) {
 	for _, c := range s {
 		if c > 0xff && wide == 0 {
 			wide = c
@@ -174,7 +198,14 @@ func load(b []byte, off, width int, big bool) (v uint64) {
 func store(b []byte, off, width int, big bool, v uint64) {
 	if off%8 == 0 && width%8 == 0 {
 		b = b[off/8 : (off+width)/8]
-		if !big {
+		switch {
+		case width == 16 && !big:
+			binary.LittleEndian.PutUint16(b, uint16(v))
+			return
+		case width == 32 && !big:
+			binary.LittleEndian.PutUint32(b, uint32(v))
+			return
+		case !big:
 			for i := range b {
 				b[i] = byte(v >> (8 * i))
 			}
