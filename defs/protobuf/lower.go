@@ -201,13 +201,14 @@ func (l *lowerer) named(t *tree, full string) *decl {
 	if d := l.amongImports(t, full, map[*tree]bool{t: true}, false); d != nil {
 		return d
 	}
-	for _, f := range l.among.Named(typeKey(full)) {
-		if f.Source != l.file {
-			l.among.Use(f)
-		}
-		return l.among.Tree(f).(*tree).byName[full]
+	all := l.among.Named(typeKey(full))
+	if len(all) == 0 {
+		return nil
 	}
-	return nil
+	if all[0].Source != l.file {
+		l.among.Use(all[0])
+	}
+	return l.among.Tree(all[0]).(*tree).byName[full]
 }
 
 // amongImports finds a type in the imports of a file, and in their public imports.

@@ -161,15 +161,6 @@ func (t *tree) place(n ast.Node) source.Span {
 	return t.span(t.result.AST().NodeInfo(n))
 }
 
-// line returns the whole line of a node.
-func (t *tree) line(n ast.Node) source.Span {
-	at := t.place(n)
-	if at.IsZero() {
-		return at
-	}
-	return t.file.LineAt(at.Start)
-}
-
 // doc returns the comments of a node: those before it, and the one behind it.
 func (t *tree) doc(n ast.Node) string {
 	if n == nil || t.result.AST() == nil {
