@@ -43,7 +43,7 @@ func IsText(s string) bool { return statement.MatchString(s[:min(len(s), maxDete
 // maxDetect is the number of bytes that IsText examines.
 const maxDetect = 64 << 10
 
-var statement = regexp.MustCompile(`(?m)^\s*(syntax\s*=\s*["']proto[23]["']\s*;|edition\s*=\s*["']\d+["']\s*;|package\s+[\w.]+\s*;|import\s+((public|weak)\s+)?["'][^"'\n]*\.proto["']\s*;|(message|enum|extend|service)\s+[\w.]+\s*\{|(optional|required|repeated)\s+[\w.]+\s+\w+\s*=\s*\d+\s*[;\[])`)
+var statement = regexp.MustCompile(`(?m)^\s*(syntax\s*=\s*["']proto[23]["']\s*;|edition\s*=\s*["']\d+["']\s*;|package\s+[\w.]+\s*;|import\s+((public|weak)\s+)?["'][^"'\n]*\.proto["']\s*;|(message|extend|service)\s+[\w.]+\s*\{|enum\s+\w+\s*\{\s*(//[^\n]*\s+)*(option\s|\w+\s*=\s*[-\w]+\s*(\[[^\]]*\])?\s*;)|(optional|required|repeated)\s+[\w.]+\s+\w+\s*=\s*\d+\s*[;\[])`)
 
 // IsLine reports whether a line is characteristic of the language.
 func IsLine(line string) bool { return typicalLine.MatchString(line) }

@@ -157,3 +157,16 @@ func FuzzReadSet(f *testing.F) {
 		}
 	})
 }
+
+// Files that only have enums or imports are definitions, and enums of other languages are not.
+func TestIsText(t *testing.T) {
+	for text, want := range map[string]bool{
+		"enum Color {\n  // the first\n  RED = 0;\n}\n": true, "enum E { option allow_alias = true; A = 0; }": true, "enum E { A = -1 [deprecated = true]; }": true,
+		"import public \"a.proto\";\n": true, "package a.b;\n": true, "extend a.B {\n": true, "service S {\n": true, "message M {}": true,
+		"enum race { HUMAN, ELF = 2, DWARF };\n": false, "enum race {\n  HUMAN = 0,\n  ELF\n};\n": false, "import \"fmt\"\n": false, "struct message {\n": false, "": false,
+	} {
+		if got := IsText(text); got != want {
+			t.Errorf("%q: %t", text, got)
+		}
+	}
+}
