@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/codec/value"
 	"wirebench/defs"
 	"wirebench/server/access"
 	"wirebench/server/projects"
@@ -17,22 +18,23 @@ import (
 
 // A definition in the request is decoded and encoded with as in a project that has it, in each language, named or recognized.
 func TestDefinitionsInRequests(t *testing.T) {
-	values := map[string]string{
-		"tera":     `{"password": 7, "members": [{"playerId": 1}, {"playerId": 2}], "name": "ann"}`,
-		"muta":     `{"id": "18446744073709551615", "name": "ann", "race": 1, "sex": 0, "map_id": 9}`,
-		"subspace": `{"kind": 2, "sound": 1, "target": -1, "text": "hi"}`,
-		"protodef": `{"channel": "group", "group": 3, "text": "hi", "reply_to": null}`,
-		"mavlink":  `{"sails": {"_value": 3}, "heading": 9000, "wind": [1, -2.5], "name": "ann"}`,
-		"c":        `{"account": 9, "count": 1, "characters": [{"name": "ann", "race": 2, "level": 3, "dead": 1, "position": [1, 2, 3]}]}`,
-		"kaitai":   `{"channel": "group", "group": 3, "len_text": 2, "text": "hi", "num_seen": 1, "seen_by": [7]}`,
-		"protobuf": `{"channel": "GROUP", "text": "hi", "seen_by": [7], "heard": 1.5}`,
-	}
 	for _, d := range defs.Dialects {
 		t.Run(d.Name, func(t *testing.T) {
 			files, _ := workspacetest.Dir(t, map[string]string{d.Example.Name: d.Example.Text})
 			kept := workspacetest.Open(t, workspace.Config{Dialect: d.Name, Files: files})
 			s := serverOf(t, kept)
-			message := kept.Now().NameOf(kept.Now().Schema().Messages[0])
+			m := kept.Now().Schema().Messages[0]
+			message := kept.Now().NameOf(m)
+			p, err := kept.Now().Program(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var example json.RawMessage
+			for _, x := range value.Examples(p, 4, 5, 5) {
+				if x.Value != nil {
+					example = x.Value
+				}
+			}
 			post := func(path string, members map[string]any) string {
 				t.Helper()
 				body, err := json.Marshal(members)
@@ -45,7 +47,7 @@ func TestDefinitionsInRequests(t *testing.T) {
 				}
 				return text
 			}
-			encoded := map[string]any{"message": message, "code": 5, "value": json.RawMessage(values[d.Name])}
+			encoded := map[string]any{"message": message, "code": 5, "value": example}
 			want := post("/api/v1/one/encode", encoded)
 			var said struct{ Hex string }
 			if json.Unmarshal([]byte(want), &said); said.Hex == "" {

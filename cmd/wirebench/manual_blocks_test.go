@@ -16,6 +16,7 @@ import (
 	"strings"
 	"testing"
 
+	"wirebench/defs"
 	"wirebench/server/wsconn"
 )
 
@@ -58,19 +59,33 @@ var notRun = map[string]string{
 	"contributing.md: definition text ── defs/<dialect>: parse, lower ──► schema.Message: fields for display, items on the wire": "a drawing",
 }
 
+// fileOfKind returns the name of a file that a kind of block is the text of: a kind is the name of a language, or the extension of its files.
+func fileOfKind(kind string) string {
+	if kind == "envelope" {
+		return "protocol.envelope"
+	}
+	for _, d := range defs.Dialects {
+		if kind == d.Name || kind == d.Ext[1:] {
+			return d.Example.Name
+		}
+	}
+	return ""
+}
+
 // Every block of the manual is what it says: definitions parse without mistakes, commands exist and accept their arguments, configurations
 // have the facts that matter. A block without a kind, or one that is not run and not in the list, fails.
 func TestManualBlocks(t *testing.T) {
 	counts, left := map[string]int{}, map[string]bool{}
 	for _, b := range manualBlocks(t) {
 		counts[b.kind]++
-		switch b.kind {
-		case "tera", "muta", "subspace", "envelope", "json", "xml", "c", "ksy", "proto":
-			name := map[string]string{"tera": "C_EXAMPLE.1.def", "muta": "example.def", "subspace": "example.def", "envelope": "protocol.envelope", "json": "example.json", "xml": "example.xml", "c": "example.h", "ksy": "chat.ksy", "proto": "chat.proto"}[b.kind]
+		if name := fileOfKind(b.kind); name != "" {
 			args := []string{"check", write(t, map[string]string{name: b.text}) + "/" + name}
 			if out, said, status := cli(t, "", args...); status != 0 || strings.Contains(out+said, "error") || strings.Contains(out+said, "warning") {
 				t.Errorf("%s: %d %s%s", b, status, out, said)
 			}
+			continue
+		}
+		switch b.kind {
 		case "yaml":
 			if strings.HasPrefix(b.text, "# Traefik") {
 				for _, want := range []string{"rule: Host(`wirebench.example`)", `tls: "true"`, `loadbalancer.server.port: "8080"`} {

@@ -27,7 +27,7 @@ type Key struct {
 // keysOfTLS is the Dialect of the Key with all secrets of TLS.
 const keysOfTLS = "tls"
 
-// keysOfEnvelopes in a line of keys stands for the dialect of overEnvelope, whatever the dialect of the project.
+// keysOfEnvelopes in a line of keys stands for the dialect enveloped, whatever the dialect of the project.
 const keysOfEnvelopes = "envelope"
 
 // ParseKeys parses a text with keys. Each line has a connection, the protocol and the key; a # begins a comment:
@@ -87,7 +87,7 @@ func parseKey(words []string) (k Key, err error) {
 	}
 	name := words[1]
 	if name == keysOfEnvelopes {
-		name = overEnvelope.Dialect
+		name = enveloped
 	}
 	p, ok := Of(name)
 	if !ok || p.Key == nil {

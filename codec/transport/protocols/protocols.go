@@ -49,7 +49,7 @@ type Ends struct {
 }
 
 // Protocols lists all protocols.
-var Protocols = []Protocol{overTera, overMuta, overSubspace, overEnvelope, overMAVLink, structs, formats, protos}
+var Protocols = append([]Protocol{overTera, overMuta, overSubspace, inEnvelope(false), overMAVLink}, overEnvelope("c", "kaitai", "protobuf")...)
 
 // Own reports whether an envelope says what the dialect says. Then it changes nothing: groups may depend on ports, which envelopes do not know.
 func (p *Protocol) Own(e *envelope.Envelope) bool {

@@ -10,24 +10,23 @@ import (
 	"wirebench/defs/schema"
 )
 
-// overEnvelope, structs, formats and protos are the transports of messages whose project describes how they travel.
-var (
-	overEnvelope = inEnvelope(false)
-	structs      = ofDialect("c", inEnvelope(false))
-	formats      = ofDialect("kaitai", inEnvelope(false))
-	protos       = ofDialect("protobuf", inEnvelope(false))
-)
+// enveloped is the first dialect without a transport of its own.
+const enveloped = "protodef"
 
-// ofDialect returns a protocol as that of another dialect.
-func ofDialect(dialect string, p Protocol) Protocol {
-	p.Dialect = dialect
-	return p
+// overEnvelope are the protocols of dialects whose projects describe how messages travel.
+func overEnvelope(dialects ...string) (out []Protocol) {
+	for _, d := range dialects {
+		p := inEnvelope(false)
+		p.Dialect = d
+		out = append(out, p)
+	}
+	return out
 }
 
 // inEnvelope returns the protocol of messages in an envelope. foreign reports that their dialect has a transport of its own.
 func inEnvelope(foreign bool) Protocol {
 	return Protocol{
-		Dialect: "protodef", Streams: true, Enveloped: true, Ports: []string{"the game"},
+		Dialect: enveloped, Streams: true, Enveloped: true, Ports: []string{"the game"},
 		New: func(e *Env, _ uint16) transport.Transport {
 			if e.Envelope == nil {
 				return nil
