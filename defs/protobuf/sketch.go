@@ -46,7 +46,7 @@ func Sketch(name string, data []byte) (definition string, ok bool) {
 	g := guesser{left: maxSketchFields}
 	m := g.message([][]sent{top}, 0)
 	w := sketchWriter{guesser: &g}
-	w.line(0, "// Guessed from a message of %d bytes: behind each field stands what speaks for its type.", len(data))
+	w.line(0, "// Guessed from %d bytes: behind each field stands why.", len(data))
 	if n < len(data) {
 		w.line(0, "// The bytes from %d on are no field.", n)
 	}

@@ -28,7 +28,7 @@ func TestFlowDefineTagged(t *testing.T) {
 	p.Click("button", "New definition from these bytes")
 	p.Type("Call")
 	p.Press("Enter")
-	f.says("what was guessed, and why", "// Guessed from a message of 18 bytes: behind each field stands what speaks for its type.\nsyntax = \"proto3\";\n\nmessage Call {\n  string field_1 = 1; // \"Petref\"\n  uint32 field_2 = 2; // 1; may be bool\n  Field3 field_3 = 3; // 1 field in 6 bytes\n\n  message Field3 {\n    uint32 field_1 = 1; // 1700000000; as a time 2023-11-14T22:13:20Z\n  }\n}\n")
+	f.says("what was guessed, and why", "// Guessed from 18 bytes: behind each field stands why.\nsyntax = \"proto3\";\n\nmessage Call {\n  string field_1 = 1; // \"Petref\"\n  uint32 field_2 = 2; // 1; may be bool\n  Field3 field_3 = 3; // 1 field in 6 bytes\n\n  message Field3 {\n    uint32 field_1 = 1; // 1700000000; as a time 2023-11-14T22:13:20Z\n  }\n}\n")
 	f.shows(row("field_3.field_1"), "1700000000")
 	f.shots("guess")
 }
