@@ -3,7 +3,6 @@ package codec_test
 import (
 	"bytes"
 	"testing"
-	"time"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
@@ -95,7 +94,7 @@ func TestTaggedValues(t *testing.T) {
 	}
 }
 
-// TestTaggedHostile bounds the time and the nodes of messages that are all nesting.
+// TestTaggedHostile bounds the nodes of messages that are all nesting; TestCostOfDecoding bounds the time.
 func TestTaggedHostile(t *testing.T) {
 	p := taggedProgram(t)
 	nested := []byte{}
@@ -108,12 +107,9 @@ func TestTaggedHostile(t *testing.T) {
 		"groups around": append(append(bytes.Repeat([]byte{0x3b}, 300), make([]byte, 0)...), append(bytes.Repeat([]byte{0x38, 1}, 1<<19), bytes.Repeat([]byte{0x3c}, 300)...)...),
 	} {
 		var rec codec.Record
-		from := time.Now()
 		p.Decode(&rec, data)
-		if took := time.Since(from); took > 5*time.Second || len(rec.Nodes) > 10*len(data)+1<<18 {
-			t.Errorf("%s: %v, %d nodes", name, took, len(rec.Nodes))
-		} else {
-			t.Logf("%s: %v, %d nodes, %v", name, took, len(rec.Nodes), rec.Status())
+		if len(rec.Nodes) > 10*len(data)+1<<18 {
+			t.Errorf("%s: %d nodes", name, len(rec.Nodes))
 		}
 	}
 }

@@ -79,22 +79,18 @@ func ByContents(name string) bool {
 	return byText || mayBundle(name)
 }
 
-// Endings returns the extensions of files that may hold definitions or bundles of them, sorted.
-func Endings() []string {
+// Endings returns the extensions of files that may hold definitions of the dialect, or bundles of them.
+func (d *Dialect) Endings() []string {
 	all := []string{".txt"}
-	for _, d := range Dialects {
-		all = append(all, d.Ext)
-		for _, ext := range []string{".yml", ".yaml", ".hpp", ".hh", ".hxx", ".inc"} {
-			if d.Rules.Reads("a" + ext) {
-				all = append(all, ext)
-			}
-		}
-		if d.Bundle != nil {
-			all = append(all, d.Bundle.Exts...)
+	for _, ext := range []string{d.Ext, ".yml", ".yaml", ".hpp", ".hh", ".hxx", ".inc"} {
+		if ext == d.Ext || d.Rules.Reads("a"+ext) && d.IsText != nil {
+			all = append(all, ext)
 		}
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	if d.Bundle != nil {
+		all = append(all, d.Bundle.Exts...)
+	}
+	return all
 }
 
 // Recognizes reports whether a file holds definitions of the dialect whose extension it has.

@@ -461,6 +461,9 @@ func people(p *codec.Program, c *corpus.Column, v any) (text string, ok bool) {
 	if name := n.NameOf(text); name != "" {
 		return name, true
 	}
+	if n.Kind == schema.Float && strings.HasPrefix(text, "NaN(") { // its bits are shown for one value alone
+		return "NaN", true
+	}
 	if f, err := strconv.ParseFloat(text, 64); n.Kind == schema.Float && n.Bits == 32 && n.Scale == 0 && err == nil && !math.IsInf(f, 0) && f == f {
 		if a := math.Abs(f); a != 0 && (a < 1e-6 || a >= 1e21) {
 			return strconv.FormatFloat(f, 'e', -1, 32), true

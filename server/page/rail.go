@@ -6,7 +6,6 @@ import (
 	"slices"
 	"strings"
 
-	"wirebench/defs"
 	"wirebench/defs/schema"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -28,7 +27,7 @@ func (p *work) rail() {
 	}
 	r.Drawn = true
 	r.Ext, r.Codes = snap.Dialect.Ext, snap.Dialect.Codes != nil
-	r.Accept = strings.Join(append(defs.Endings(), ".map", store.EnvelopeEnding, ".jsonl", ".zip"), ",")
+	r.Accept = strings.Join(append(snap.Dialect.Endings(), ".map", store.EnvelopeEnding, ".jsonl", ".zip"), ",")
 	r.MapName = snap.CodeMap
 	chosen := p.ws.UserSettings().Options
 	for _, o := range snap.Dialect.Options {
