@@ -24,7 +24,7 @@ import (
 
 // What decoding one message of at most 64 KiB may cost, by whatever definition.
 const (
-	mostTime   = 50 * time.Millisecond // of one processor
+	mostTime   = 200 * time.Millisecond // of one processor; 50 on an idle machine
 	mostMemory = 64 << 20
 )
 
