@@ -213,3 +213,16 @@ func TestTextsOfMessages(t *testing.T) {
 		}
 	}
 }
+
+// Formatting twice changes nothing more, whatever the ends of lines.
+func TestFormatTwice(t *testing.T) {
+	for _, d := range defs.Dialects {
+		for _, end := range []string{"\n", "\r\n", "\r\r\n", " \t\r\n", "\r \r\n", "\n\r", "\r"} {
+			text := strings.ReplaceAll(d.Example.Text, "\n", end)
+			once, _ := d.Format(source.New(d.Example.Name, text))
+			if twice, _ := d.Format(source.New(d.Example.Name, once)); twice != once {
+				t.Errorf("%s with %q:\n%q\nthen\n%q", d.Name, end, once, twice)
+			}
+		}
+	}
+}

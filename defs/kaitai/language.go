@@ -82,5 +82,9 @@ func IsText(s string) bool { return keyLine.MatchString(s) }
 
 // Format returns a file as it is: the layout of YAML is that of its author. Lines end with "\n".
 func Format(f *source.File) (string, diag.List) {
-	return source.UnixLines(f.Text), parseTree(f).diags
+	s := f.Text
+	for strings.Contains(s, "\r\n") { // "\r\r\n" has another one inside
+		s = source.UnixLines(s)
+	}
+	return s, parseTree(f).diags
 }

@@ -50,13 +50,5 @@ var typicalLine = regexp.MustCompile(`^\s*(<mavlink>|<message id="\d+" name="\w+
 
 // Format returns a file without white space at the ends of its lines. It is idempotent.
 func Format(f *source.File) (string, diag.List) {
-	diags := parse(f).diags
-	if strings.TrimSpace(f.Text) == "" {
-		return "", diags
-	}
-	lines := strings.Split(source.UnixLines(f.Text), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " \t")
-	}
-	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n", diags
+	return text.TrimLines(f.Text), parse(f).diags
 }

@@ -9,6 +9,7 @@ import (
 	"wirebench/defs/diag"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
+	"wirebench/defs/text"
 )
 
 // Rules compile definitions. Files named *.proto are read. Messages are in the order of the file. They use Options.Codes.
@@ -52,13 +53,5 @@ var typicalLine = regexp.MustCompile(`^\s*(syntax\s*=\s*["']proto[23]["']\s*;|ed
 
 // Format returns a file without white space at the ends of its lines. It is idempotent.
 func Format(f *source.File) (string, diag.List) {
-	diags := parse(f).diags
-	if strings.TrimSpace(f.Text) == "" {
-		return "", diags
-	}
-	lines := strings.Split(source.UnixLines(f.Text), "\n")
-	for i := range lines {
-		lines[i] = strings.TrimRight(lines[i], " \t")
-	}
-	return strings.TrimRight(strings.Join(lines, "\n"), "\n") + "\n", diags
+	return text.TrimLines(f.Text), parse(f).diags
 }
