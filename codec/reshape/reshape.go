@@ -460,7 +460,11 @@ func (e *Editor) judgeElement(text string, x *element, t edit.Type) (accepted, e
 	if err != nil {
 		return accepted{}, err
 	}
-	prog, err := codec.Compile(now.Messages[e.indexIn(&now)])
+	i := e.indexIn(&now)
+	if i < 0 {
+		return accepted{}, errors.New("this would change the messages of the text")
+	}
+	prog, err := codec.Compile(now.Messages[i])
 	if err != nil {
 		return accepted{}, err
 	}
@@ -479,13 +483,13 @@ func (e *Editor) judgeElement(text string, x *element, t edit.Type) (accepted, e
 	return accepted{Result: Result{text, prog.Fields[field].Span.Pos().Line, path}, value: shortValue(rec, path), left: rec.Unexplained()}, nil
 }
 
-// indexIn returns the index of the edited message in a text, which may have new messages.
+// indexIn returns the index of the edited message in a text, which may have new messages; -1 if it is gone.
 func (e *Editor) indexIn(now *Compiled) int {
 	if len(now.Messages) == len(e.was.Messages) {
 		return e.index
 	}
 	name := e.was.Messages[e.index].Name
-	return max(slices.IndexFunc(now.Messages, func(m *schema.Message) bool { return m.Name == name }), 0)
+	return slices.IndexFunc(now.Messages, func(m *schema.Message) bool { return m.Name == name })
 }
 
 // contentsOf returns the offset of the contents of a field, 0 if it has none.

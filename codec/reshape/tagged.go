@@ -32,7 +32,7 @@ func (e *Editor) elementAt(at codec.Range) (found element, ok bool) {
 			continue
 		}
 		x := element{at: n.Range(), line: p.Fields[field].Span}
-		data := e.data[n.Off/8 : (n.Off+n.Len)/8]
+		data := e.rec.Data[n.Off/8 : n.Range().End()/8]
 		tag, size := codec.ReadVarint(data, schema.LEB128, 64)
 		if size <= 0 {
 			continue
@@ -75,7 +75,7 @@ func (e *Editor) countTag(node int, tag uint32) (count int) {
 		return 1
 	}
 	for i := list + 1; i < int(nodes[list].After); i = int(nodes[i].After) {
-		if e.tagOf(e.rec, i) == tag {
+		if e.tagOf(i) == tag {
 			count++
 		}
 	}
@@ -83,9 +83,9 @@ func (e *Editor) countTag(node int, tag uint32) (count int) {
 }
 
 // tagOf returns the tag of an element, 0 if it has none.
-func (e *Editor) tagOf(rec *codec.Record, node int) uint32 {
-	n := &rec.Nodes[node]
-	tag, size := codec.ReadVarint(e.data[n.Off/8:(n.Off+n.Len)/8], schema.LEB128, 64)
+func (e *Editor) tagOf(node int) uint32 {
+	at := e.rec.Nodes[node].Range()
+	tag, size := codec.ReadVarint(e.rec.Data[at.Off/8:at.End()/8], schema.LEB128, 64)
 	if size <= 0 {
 		return 0
 	}
@@ -137,7 +137,7 @@ func (e *Editor) keepsOthers(rec *codec.Record, x *element) error {
 		if n.Kind != codec.NodeElem {
 			continue
 		}
-		if _, ok := taggedList(e.rec.Program, e.rec.Program.Ops[n.Op].Field); ok && e.tagOf(e.rec, i) == x.Tag {
+		if _, ok := taggedList(e.rec.Program, e.rec.Program.Ops[n.Op].Field); ok && e.tagOf(i) == x.Tag {
 			except = append(except, n.Range())
 		}
 	}

@@ -2,6 +2,8 @@ package protobuf
 
 import (
 	"bytes"
+	"fmt"
+	"strings"
 	"testing"
 
 	"wirebench/codec"
@@ -74,5 +76,25 @@ func keeps(t *testing.T, m *schema.Message, data []byte) {
 	}
 	if back := value.AppendJSON(nil, &again); !bytes.Equal(back, text) {
 		t.Fatalf("%x: %s, then %s", data, text, back)
+	}
+}
+
+// Messages that all refer to each other are compiled with work for each reference once: twice as many cost about twice as much.
+func TestReferencesAreFollowedOnce(t *testing.T) {
+	work := func(n int) float64 {
+		var b strings.Builder
+		b.WriteString("syntax = \"proto3\";\n")
+		for i := range n {
+			fmt.Fprintf(&b, "message M%d {", i)
+			for k := 1; k <= 20; k++ {
+				fmt.Fprintf(&b, " M%d f%d = %d;", (i+k)%n, k, k)
+			}
+			b.WriteString(" }\n")
+		}
+		files := []*source.File{source.New("a.proto", b.String())}
+		return testing.AllocsPerRun(1, func() { Parse(files, schema.Options{}) })
+	}
+	if one, two := work(150), work(300); two > 2.5*one {
+		t.Errorf("%g allocations, then %g", one, two)
 	}
 }

@@ -26,6 +26,7 @@ type lowerer struct {
 	diags   diag.List
 	structs map[structKey]*schema.Struct
 	broken  map[*decl]bool
+	users   map[*decl][]*decl // of a message: those with fields of its type
 	enums   map[*decl]*schema.Enum
 	builtIn map[string]*tree // by path; nil: there is none
 	group   *schema.Struct   // of unknown groups
@@ -39,7 +40,7 @@ type structKey struct {
 
 func newLowerer(t *tree, among *build.Among) *lowerer {
 	return &lowerer{
-		tree: t, among: among, diags: slices.Clone(t.diags), structs: map[structKey]*schema.Struct{}, broken: map[*decl]bool{},
+		tree: t, among: among, diags: slices.Clone(t.diags), structs: map[structKey]*schema.Struct{}, broken: map[*decl]bool{}, users: map[*decl][]*decl{},
 		enums: map[*decl]*schema.Enum{}, builtIn: map[string]*tree{}, group: unknownGroup(),
 	}
 }
@@ -57,6 +58,7 @@ func (l *lowerer) lower() (out []*schema.Message) {
 	}
 	l.imports()
 	l.extensions()
+	var of []*decl
 	for _, d := range l.decls {
 		if d.message == nil || d.entry || l.isGroup(d) {
 			continue
@@ -66,8 +68,11 @@ func (l *lowerer) lower() (out []*schema.Message) {
 			at = l.file.Line(1)
 		}
 		m := &schema.Message{Name: l.nameOf(d), Version: 1, Span: at, Text: l.whole(l.result.MessageNode(d.message)), Doc: l.doc(l.result.MessageNode(d.message)), Body: l.message(d, 0)}
-		m.Broken = l.isBroken(d, map[*decl]bool{})
-		out = append(out, m)
+		out, of = append(out, m), append(of, d)
+	}
+	l.spread()
+	for i, m := range out {
+		m.Broken = l.broken[of[i]]
 	}
 	return out
 }
@@ -239,23 +244,22 @@ func (l *lowerer) amongImports(t *tree, full string, seen map[*tree]bool, public
 	return nil
 }
 
-// isBroken reports whether a message, or one in it, has errors.
-func (l *lowerer) isBroken(d *decl, seen map[*decl]bool) bool {
-	if seen[d] {
-		return false
+// spread marks the messages with a field whose message is broken as broken, too.
+func (l *lowerer) spread() {
+	var next []*decl
+	for d := range l.broken {
+		next = append(next, d)
 	}
-	seen[d] = true
-	if l.broken[d] {
-		return true
-	}
-	for _, f := range d.message.GetField() {
-		if f.GetTypeName() != "" {
-			if in := l.find(d, f.GetTypeName()); in != nil && in.message != nil && l.isBroken(in, seen) {
-				return true
+	for len(next) > 0 {
+		d := next[len(next)-1]
+		next = next[:len(next)-1]
+		for _, user := range l.users[d] {
+			if !l.broken[user] {
+				l.broken[user] = true
+				next = append(next, user)
 			}
 		}
 	}
-	return false
 }
 
 // message compiles a message, or a group that a tag ends.
@@ -328,15 +332,19 @@ func (l *lowerer) field(d *decl, f *descriptorpb.FieldDescriptorProto) []*schema
 	}
 	var of *decl
 	if f.GetTypeName() != "" {
-		if of = l.find(d, f.GetTypeName()); of == nil {
+		switch of = l.find(d, f.GetTypeName()); {
+		case of == nil:
 			l.report(unknownType(l.at(d, f), strings.TrimPrefix(f.GetTypeName(), "."), f.GetName()))
 			l.broken[d] = true
 			kind = descriptorpb.FieldDescriptorProto_TYPE_BYTES
-		} else if of.enum != nil {
+		case of.enum != nil:
 			kind = descriptorpb.FieldDescriptorProto_TYPE_ENUM
-		} else if kind != descriptorpb.FieldDescriptorProto_TYPE_GROUP {
-			kind = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE
-			if featuresOf(d, f).delimited && !of.entry {
+		default:
+			l.users[of] = append(l.users[of], d)
+			if kind == descriptorpb.FieldDescriptorProto_TYPE_GROUP {
+				break
+			}
+			if kind = descriptorpb.FieldDescriptorProto_TYPE_MESSAGE; featuresOf(d, f).delimited && !of.entry {
 				kind = descriptorpb.FieldDescriptorProto_TYPE_GROUP
 			}
 		}
