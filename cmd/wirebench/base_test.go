@@ -61,7 +61,7 @@ func TestBasePath(t *testing.T) {
 		if resp, err := http.Get(at + "/tools/wb/healthz"); err == nil {
 			resp.Body.Close()
 			break
-		} else if tries > 200 {
+		} else if tries > 2400 {
 			t.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)

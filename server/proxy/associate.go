@@ -198,7 +198,7 @@ func (a *association) take(d datagram) {
 	case a.from.Port() != 0 && from.Port() != a.from.Port():
 		a.s.stray("not from the port of its client")
 		return
-	case a.s.proxy.ours(from):
+	case a.s.proxy.ours(from, nil):
 		a.s.stray("from the proxy itself")
 		return
 	case !ok:

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"net"
 	"net/netip"
 	"slices"
 	"sync/atomic"
@@ -83,9 +84,9 @@ func sourceOf(addr netip.Addr) netip.Addr {
 	return p.Addr()
 }
 
-// admit counts a new client, or returns the reason why it is refused.
-func (s *Session) admit(client netip.AddrPort) (why string) {
-	if s.proxy.ours(client) {
+// admit counts a new client, or returns the reason why it is refused. down is its connection, nil for datagrams.
+func (s *Session) admit(client netip.AddrPort, down net.Conn) (why string) {
+	if s.proxy.ours(client, down) {
 		return "the proxy connects to itself"
 	}
 	source := sourceOf(client.Addr())

@@ -75,7 +75,7 @@ func TestMemoryStaysFlat(t *testing.T) {
 		c := dial(t, s)
 		for range per {
 			if _, err := c.Write(data); err != nil {
-				t.Fatal(err)
+				t.Fatal(err, s.Events(0))
 			}
 			// Frames skipped by the observer would not be in the log.
 			for sent := s.State().ToServer / 100; sent-int64(log.Len()) > ahead; sent = s.State().ToServer / 100 {

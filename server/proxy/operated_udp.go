@@ -44,7 +44,6 @@ func (x *datagrams) resume(*operated)       {}
 
 // operateUDP relays a connection through its rewriter until it has ended.
 func (s *Session) operateUDP(x *peer) {
-	defer s.proxy.left(x.up, -1)
 	o := x.op
 	var reader supervise.Group
 	defer reader.Wait()

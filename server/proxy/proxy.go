@@ -42,7 +42,7 @@ type Proxy struct {
 	mu       sync.Mutex
 	closed   bool
 	sessions []*Session
-	outgoing map[netip.AddrPort]int // local ends of connections to upstreams
+	outgoing map[end][]netip.AddrPort // upstreams by our ends of the connections to them
 }
 
 // New returns a proxy without sessions.
@@ -56,7 +56,7 @@ func New(opts Options) *Proxy {
 	if opts.Own == nil {
 		opts.Own = func() []netip.AddrPort { return nil }
 	}
-	return &Proxy{opts: opts, local: localNetworks, outgoing: map[netip.AddrPort]int{}, events: events{notify: func() {}}}
+	return &Proxy{opts: opts, local: localNetworks, outgoing: map[end][]netip.AddrPort{}, events: events{notify: func() {}}}
 }
 
 // Events returns the events with a number above n about sessions of an owner that failed to start. Events of running sessions are in
@@ -92,22 +92,6 @@ func (p *Proxy) Close(ctx context.Context) error {
 	}
 	wg.Wait()
 	return errors.Join(errs...)
-}
-
-// ours reports whether an address is our end of a connection to an upstream: then the proxy is its own client, through a router.
-func (p *Proxy) ours(a netip.AddrPort) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.outgoing[a] > 0
-}
-
-func (p *Proxy) left(c net.Conn, n int) {
-	a := addrOf(c.LocalAddr())
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.outgoing[a] += n; p.outgoing[a] <= 0 {
-		delete(p.outgoing, a)
-	}
 }
 
 func addrOf(a net.Addr) netip.AddrPort {
@@ -174,8 +158,7 @@ func (p *Proxy) dial(ctx context.Context, network string, t target) (net.Conn, n
 			c, err = p.encrypted(ctx, c, t, addr)
 		}
 		if err == nil {
-			p.left(c, 1)
-			return c, addr, nil
+			return p.keep(network, c), addr, nil
 		}
 		if last = err; ctx.Err() != nil {
 			break

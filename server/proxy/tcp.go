@@ -32,7 +32,7 @@ func (s *Session) acceptTCP(p *pair) {
 			}
 		}
 		client := addrOf(c.RemoteAddr())
-		if why := s.admit(client); why != "" {
+		if why := s.admit(client, c); why != "" {
 			s.refuse(why)
 			reset(c)
 			continue
@@ -76,7 +76,6 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 	stop()
 	if err == nil {
 		if err = answer(up, nil); err != nil {
-			s.proxy.left(up, -1)
 			up.Close()
 		}
 	} else {
@@ -91,9 +90,8 @@ func (s *Session) serveTCP(p *pair, client netip.AddrPort, down net.Conn) {
 		reset(down)
 		return
 	}
-	defer s.proxy.left(up, -1)
 	defer up.Close()
-	if s.proxy.ours(client) { // our end of the connection to the upstream is known only now
+	if s.proxy.ours(client, down) { // our end of the connection to the upstream is known only now
 		s.refuse("the proxy connects to itself")
 		reset(down)
 		reset(up)

@@ -258,7 +258,7 @@ func (s *Session) toClient(b back, data []byte) {
 
 // newPeer connects a client address to a server; it returns nil if that is refused or impossible.
 func (s *Session) newPeer(client netip.AddrPort, t target, b back) *peer {
-	if why := s.admit(client); why != "" {
+	if why := s.admit(client, nil); why != "" {
 		s.refuse(why)
 		return nil
 	}
@@ -277,7 +277,6 @@ func (s *Session) newPeer(client netip.AddrPort, t target, b back) *peer {
 	})
 	c, ok := s.begin(client, server, transport.UDP, abort)
 	if !ok {
-		s.proxy.left(up, -1)
 		_ = up.Close()
 		s.dismiss(client)
 		return nil
@@ -333,7 +332,6 @@ func (s *Session) answers(x *peer, f func(datagram)) {
 
 // answer relays the datagrams of the upstream to a client, until its socket is closed.
 func (s *Session) answer(x *peer) {
-	defer s.proxy.left(x.up, -1)
 	defer x.up.Close()
 	defer func() { s.tellDrops(s.drops.leave(x.up)) }()
 	s.answers(x, func(d datagram) {

@@ -236,6 +236,93 @@ func TestLoops(t *testing.T) {
 	}
 }
 
+// watched is a connection to an upstream that reports whether its end was still ours when it was closed.
+type watched struct {
+	net.Conn
+	ours func() bool
+	late atomic.Bool
+	n    atomic.Int32
+}
+
+func (w *watched) Close() error {
+	w.n.Add(1)
+	if w.ours() {
+		w.late.Store(true)
+	}
+	return w.Conn.Close()
+}
+
+func (w *watched) CloseWrite() error { return w.Conn.(*net.TCPConn).CloseWrite() }
+
+// made is a connection that a client has made to an address.
+type made struct {
+	net.Conn
+	to net.Addr
+}
+
+func (m made) LocalAddr() net.Addr { return m.to }
+
+// A client may have the port of a connection to an upstream: that of the other network, of one to another address of this machine, or of one
+// that is over.
+func TestPortsOfOthers(t *testing.T) {
+	leaks(t)
+	for _, network := range []string{"tcp", "udp"} {
+		for _, cut := range []bool{false, true} {
+			p := newProxy(t)
+			var up *watched
+			inner := p.opts.Dial
+			p.opts.Dial = func(ctx context.Context, network string, a netip.AddrPort) (net.Conn, error) {
+				c, err := inner(ctx, network, a)
+				if err != nil {
+					return nil, err
+				}
+				var down net.Conn
+				if network == "tcp" {
+					down = made{c, c.RemoteAddr()}
+				}
+				up = &watched{Conn: c, ours: func() bool { return p.ours(addrOf(c.LocalAddr()), down) }}
+				return up, nil
+			}
+			addr := serveUDP(t, echo)
+			if network == "tcp" {
+				addr = serve(t, func(c *net.TCPConn) { _, _ = io.Copy(c, c) })
+			}
+			s := start(t, p, Config{Network: network, Pairs: []Pair{{"127.0.0.1:0", addr}}})
+			c, err := net.Dial(network, s.State().Pairs[0].Listen)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Write([]byte("hello")); err != nil {
+				t.Fatal(err)
+			}
+			if n, err := c.Read(make([]byte, 5)); n != 5 {
+				t.Fatal(err)
+			}
+			at := addrOf(up.LocalAddr())
+			if !up.ours() {
+				t.Errorf("%s: its own end is not known", network)
+			}
+			if network == "tcp" && p.ours(at, nil) || network == "udp" && p.ours(at, made{c, up.RemoteAddr()}) {
+				t.Errorf("%s: an end of the other network is taken for its own", network)
+			}
+			if network == "tcp" && p.ours(at, made{c, c.RemoteAddr()}) {
+				t.Error("a connection to another address is taken for its own")
+			}
+			if !cut && network == "tcp" {
+				c.Close()
+				eventually(t, "it is over", func() bool { return s.State().Open == 0 })
+			}
+			over, end := context.WithCancel(t.Context())
+			end()
+			_ = s.Stop(over)
+			c.Close()
+			if up.n.Load() == 0 || up.late.Load() || up.ours() {
+				t.Errorf("%s: closed %d times; ours when the system may give its port to others: %v, %v", network, up.n.Load(), up.late.Load(), up.ours())
+			}
+		}
+	}
+}
+
 func TestConfigErrors(t *testing.T) {
 	leaks(t)
 	p := newProxy(t)

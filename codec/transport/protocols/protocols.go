@@ -3,10 +3,12 @@ package protocols
 
 import (
 	"io"
+	"slices"
 	"strings"
 
 	"wirebench/codec"
 	"wirebench/codec/transport"
+	"wirebench/defs"
 	"wirebench/defs/envelope"
 	"wirebench/defs/schema"
 )
@@ -48,8 +50,16 @@ type Ends struct {
 	Random io.Reader // source of randomness for keys
 }
 
-// Protocols lists all protocols.
-var Protocols = append([]Protocol{overTera, overMuta, overSubspace, inEnvelope(false), overMAVLink}, overEnvelope("c", "kaitai", "protobuf")...)
+// Protocols lists all protocols, those with a transport of their own first.
+var Protocols = func() []Protocol {
+	all := []Protocol{overTera, overMuta, overSubspace, inEnvelope(false), overMAVLink}
+	for _, d := range defs.Dialects {
+		if !slices.ContainsFunc(all, func(p Protocol) bool { return p.Dialect == d.Name }) {
+			all = append(all, overEnvelope(d.Name))
+		}
+	}
+	return all
+}()
 
 // Own reports whether an envelope says what the dialect says. Then it changes nothing: groups may depend on ports, which envelopes do not know.
 func (p *Protocol) Own(e *envelope.Envelope) bool {

@@ -13,14 +13,11 @@ import (
 // enveloped is the first dialect without a transport of its own.
 const enveloped = "protodef"
 
-// overEnvelope are the protocols of dialects whose projects describe how messages travel.
-func overEnvelope(dialects ...string) (out []Protocol) {
-	for _, d := range dialects {
-		p := inEnvelope(false)
-		p.Dialect = d
-		out = append(out, p)
-	}
-	return out
+// overEnvelope returns the protocol of a dialect whose projects describe how messages travel.
+func overEnvelope(dialect string) Protocol {
+	p := inEnvelope(false)
+	p.Dialect = dialect
+	return p
 }
 
 // inEnvelope returns the protocol of messages in an envelope. foreign reports that their dialect has a transport of its own.
