@@ -17,7 +17,7 @@ func Compile(m *schema.Message) (*Program, error) {
 	p := &Program{
 		Message: m, Fields: make([]FieldInfo, len(w.Fields)), Unresolved: w.Unresolved, wire: w,
 		regs: len(w.Regs), regAt: make([]place, len(w.Regs)), regVar: make([]bool, len(w.Regs)), regNum: make([]*schema.Number, len(w.Regs)),
-		wholeReg: index(w.Whole), header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8, largest: max(w.Body.Max, 0),
+		wholeReg: index(w.Whole), beginReg: index(w.Begin), header: uint32(w.Header), minSize: uint64(w.Body.Min.Bits+7) / 8, largest: max(w.Body.Max, 0),
 		length: placeOf(w.Length), key: placeOf(w.Code), keyVar: w.CodeVar, counter: placeOf(w.Counter), check: placeOf(w.Check), sum: w.Sum,
 	}
 	for i := range w.Fields {

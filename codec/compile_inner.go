@@ -278,8 +278,13 @@ func (o *Op) Lax() bool  { return o.lax }
 func (o *Op) Keep() bool { return o.keep }
 func (o *Op) With() bool { return o.with }
 
-// Whole returns the register of the size of the message, if expressions depend on it.
-func (p *Program) Whole() (reg uint16, ok bool) { return p.wholeReg, p.wholeReg != noIndex }
+// Whole returns the register of the byte at which the contents end, if expressions depend on it, and the number of bytes that follow.
+func (p *Program) Whole() (reg uint16, tail uint64, ok bool) {
+	return p.wholeReg, uint64(p.tail), p.wholeReg != noIndex
+}
+
+// Begins reports whether a register is that of the byte at which the contents behind a header begin.
+func (p *Program) Begins(reg uint16) bool { return reg == p.beginReg }
 
 // Rereads reports whether expressions depend on positions, sizes of bytes, texts or floats.
 func (p *Program) Rereads() bool { return p.reread }

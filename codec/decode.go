@@ -126,6 +126,9 @@ func (d *decoder) withTail(part bool) {
 	}
 	d.have -= p.tail
 	d.data, d.limit = d.data[:d.have], d.have
+	if p.wholeReg != noIndex {
+		d.r.regs[p.wholeReg] = uint64(d.have)
+	}
 	d.body(0, last)
 	if d.stop {
 		return

@@ -268,6 +268,9 @@ func (d *decoder) let(o *Op) {
 		return
 	}
 	d.r.regs[o.reg] = uint64(v.Int(o.expr))
+	if d.p.Begins(o.reg) {
+		d.from = d.cur / 8
+	}
 	d.charge(uint64(v.Cost))
 }
 

@@ -64,6 +64,7 @@ func (p *Program) encode(dst, src *Record, closely bool, over *overlay) error {
 		e.placeAll()
 	}
 	e.checkEnd()
+	dst.laid = len(e.out)
 	e.body(last, uint16(len(p.Ops)))
 	dst.own = e.out
 	dst.Data = e.out

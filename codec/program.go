@@ -50,7 +50,8 @@ type Program struct {
 	holders  []holder            // by field: what holds its value
 	looks    bool                // has groups whose contents may be bytes of others
 	gaps     bool                // see KeepsGaps
-	wholeReg uint16              // register of the size of the message, or noIndex
+	wholeReg uint16              // register of the byte at which the contents end, or noIndex
+	beginReg uint16              // of that at which those behind a header begin
 	nested   bool                // has ops with bodies of their own or of variable size, which can make more nodes per byte
 	regVar   []bool              // by register: its number has a variable size
 	regNum   []*schema.Number    // by register: that of a count or size that is not a plain unsigned number

@@ -37,6 +37,7 @@ type Record struct {
 	spans   []span
 	odd     []Problem
 	own     []byte // memory of Data while encoding
+	laid    int    // see Laid
 	plain   []byte // memory of Data with decompressed contents
 }
 
@@ -151,8 +152,8 @@ func (r *Record) Reset(p *Program) {
 	r.regs = r.regs[:p.regs]
 }
 
-// Laid returns the number of bytes that the last Encode into the record has laid out, also if it failed.
-func (r *Record) Laid() int { return len(r.own) }
+// Laid returns the number of bytes that the last Encode into the record has laid out before the tail, also if it failed.
+func (r *Record) Laid() int { return r.laid }
 
 // load reads a bookkeeping number relative to base bits.
 func (pl place) load(data []byte, base uint32) uint64 {

@@ -68,6 +68,9 @@ type Dialect struct {
 	// Codes describes the files with the codes of messages; nil if the codes are part of the definitions.
 	Codes *CodeMaps
 
+	// Contents reports that messages are contents alone: the code of an envelope is never in them.
+	Contents bool
+
 	// Validity describes the file with the versions of the game that definitions are valid for; nil if there is none.
 	Validity *ValidityFile
 
@@ -218,6 +221,7 @@ var Dialects = []Dialect{
 		IsLine:   protobuf.IsLine,
 		IsText:   protobuf.IsText,
 		Ext:      ".proto",
+		Contents: true,
 		Rules:    &protobuf.Rules,
 		Format:   protobuf.Format,
 		Edits:    &protobuf.Edits,

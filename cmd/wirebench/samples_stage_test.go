@@ -189,7 +189,7 @@ func (s *stage) bytes(dir schema.Dir, name string, v values) []byte {
 	if !ok {
 		m, err := s.snap.FindIn(name, s.groups[dir], dir)
 		s.must(err)
-		e, err = s.snap.Encoder(m, nil, codec.Session{})
+		e, err = s.snap.Encoder(s.snap.Sent(m), nil, codec.Session{})
 		s.must(err)
 		s.encoders[dir.String()+name] = e
 	}

@@ -67,6 +67,18 @@ var samples = []struct {
 		wants: []string{"enter", "welcome", "water", "pick", "garden", "talk", "chatter", "weather"},
 		odd:   []string{"message illegal garden"},
 	},
+	{
+		protocol: "protobuf", port: 7806, play: playHarbor,
+		text:  "A day of an invented harbor: ships call and unload, and the master writes the log. One message has fields that its definition does not have, one is deliberately wrong.",
+		wants: []string{"Ship", "Crate", "Day"},
+		odd:   []string{"message incomplete Day"},
+	},
+	{
+		protocol: "kaitai", port: 7807, play: playLogbook,
+		text:  "A voyage of an invented ship, which tells where it is and sends its logbook. One logbook is of an older version, one is deliberately wrong.",
+		wants: []string{"place", "logbook"},
+		odd:   []string{"message incomplete logbook"},
+	},
 }
 
 // The built-in recordings are those that the plays write; -update writes them.

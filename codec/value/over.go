@@ -17,7 +17,7 @@ type Over struct {
 func (o *Over) Encode(dst, src, base *codec.Record) error {
 	p := src.Program
 	o.text = AppendJSON(o.text[:0], base)
-	if err := ParseJSONOf(&o.same, p, o.text, base.Size()); err != nil {
+	if err := ParseJSONOf(&o.same, p, o.text, untailed(p, base)); err != nil {
 		return p.Encode(dst, src)
 	}
 	o.same.Code, o.same.Session = base.Code, base.Session
@@ -36,7 +36,7 @@ func (o *Over) Encode(dst, src, base *codec.Record) error {
 // dst has the message. Where values depend on the size of the message, it looks for the size that they give.
 func (o *Over) Values(dst, src *codec.Record, p *codec.Program, text []byte, base *codec.Record, code uint32, session codec.Session) error {
 	err := ParseJSON(src, p, text)
-	if _, depends := p.Whole(); depends && base != nil && err == nil && ParseJSONOf(src, p, text, base.Size()) != nil {
+	if _, _, depends := p.Whole(); depends && base != nil && err == nil && ParseJSONOf(src, p, text, untailed(p, base)) != nil {
 		err = ParseJSON(src, p, text) // of another size
 	}
 	if err != nil {
@@ -49,7 +49,7 @@ func (o *Over) Values(dst, src *codec.Record, p *codec.Program, text []byte, bas
 		}
 		return p.Encode(dst, src)
 	}
-	if _, depends := p.Whole(); !depends {
+	if _, _, depends := p.Whole(); !depends {
 		return encode()
 	}
 	if base == nil { // contents at positions follow all others, if that fits
@@ -67,10 +67,16 @@ func (o *Over) Values(dst, src *codec.Record, p *codec.Program, text []byte, bas
 	return trySizes(dst, src, p, text, encode)
 }
 
-// trySizes encodes values, each time as if the message had the size that it had before, until that is true. src has the values for the first time.
+// trySizes encodes values, each time as if the message had the size that it had before, until that is true; one byte more if it has that size, but
+// contents do not fit. src has the values for the first time.
 func trySizes(dst, src *codec.Record, p *codec.Program, text []byte, encode func() error) (err error) {
+	size := -1
 	for range maxSizes {
-		if err = encode(); err == nil || ParseJSONOf(src, p, text, dst.Laid()) != nil {
+		if err = encode(); err == nil {
+			return nil
+		}
+		size = max(dst.Laid(), size+1)
+		if ParseJSONOf(src, p, text, size) != nil {
 			return err
 		}
 	}
@@ -79,3 +85,9 @@ func trySizes(dst, src *codec.Record, p *codec.Program, text []byte, encode func
 
 // maxSizes is the number of sizes of a message that are tried.
 const maxSizes = 8
+
+// untailed returns the size of a message without its tail.
+func untailed(p *codec.Program, r *codec.Record) int {
+	_, tail, _ := p.Whole()
+	return max(0, r.Size()-int(tail))
+}

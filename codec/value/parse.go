@@ -47,13 +47,13 @@ func (e ValueErrors) Error() string {
 // ValueErrors.
 func ParseJSON(dst *codec.Record, p *codec.Program, text []byte) error {
 	size, err := parseJSON(dst, p, text, unknownEnd)
-	if _, ok := p.Whole(); err == nil && ok { // as if nothing at positions made it longer
-		_, err = parseJSON(dst, p, text, size)
+	if _, tail, ok := p.Whole(); err == nil && ok { // as if nothing at positions made it longer
+		_, err = parseJSON(dst, p, text, size-tail)
 	}
 	return err
 }
 
-// ParseJSONOf is ParseJSON for a message of a size in bytes, on which values may depend.
+// ParseJSONOf is ParseJSON for a message of a size in bytes without its tail, on which values may depend.
 func ParseJSONOf(dst *codec.Record, p *codec.Program, text []byte, size int) error {
 	_, err := parseJSON(dst, p, text, uint64(size))
 	return err
@@ -76,7 +76,7 @@ func parseJSON(dst *codec.Record, p *codec.Program, text []byte, whole uint64) (
 	if v.regs = slices.Grow(v.regs[:0], p.Registers())[:p.Registers()]; len(v.regs) > 0 {
 		clear(v.regs)
 	}
-	if reg, ok := p.Whole(); ok {
+	if reg, _, ok := p.Whole(); ok {
 		v.regs[reg] = whole
 	}
 	switch s.toks[0].kind {

@@ -81,6 +81,9 @@ func (v *valuer) let(o *codec.Op) {
 		return
 	}
 	v.regs[reg] = uint64(vals.Int(x))
+	if v.p.Begins(reg) {
+		v.from = v.regs[reg]
+	}
 }
 
 // keep stores a computed text, and returns its reference.

@@ -226,7 +226,7 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 		return m
 	}
 	start, ok := m.Start()
-	if ok && h.Fits(start) || !ok && (hasCode(m) || !h.Stated()) {
+	if ok && h.Fits(start) || !ok && (hasCode(m) || !h.Stated() && !isTagged(m)) {
 		return m
 	}
 	for _, it := range m.Body.Wire[:len(start)] {
@@ -241,6 +241,7 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 	body.Fields = slices.Concat(part(header, h.names), m.Body.Fields, part(tail, h.ends))
 	out := *m
 	out.Body, out.AlternateOf, out.Measured = &body, m, m.Measured && h.measured
+	out.Front = len(h.front)
 	out.Seal = func(frame []byte) { h.Seal(frame, m.Extra) }
 	return &out
 }
@@ -248,6 +249,11 @@ func (h *Header) Of(m *schema.Message) *schema.Message {
 // hasCode reports whether the bytes of a message have its code. Others are contents alone.
 func hasCode(m *schema.Message) bool {
 	return slices.ContainsFunc(m.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Code })
+}
+
+// isTagged reports whether a message is elements with tags in any order, so that nothing else begins it.
+func isTagged(m *schema.Message) bool {
+	return len(m.Body.Wire) > 0 && m.Body.Wire[0].Kind == schema.Tagged
 }
 
 // Names returns the names of the fields of a message that have those of its header and of its tail: the first ones that its definition does not

@@ -168,7 +168,7 @@ func (l *lowerer) positioned(x *inst, a *attr) {
 	if a.pos != nil {
 		if at = l.number(x, a.pos, context{}); in.around {
 			at = op(schema.Add, &schema.Expr{Op: schema.From}, at)
-		} else if in.field != nil {
+		} else {
 			at = op(schema.Add, &schema.Expr{Op: schema.Begin, Field: in.field}, at)
 		}
 	}

@@ -181,9 +181,6 @@ func (l *lowerer) io(c *context, e *ex, of *val, name string) *val {
 	}
 	begin := &schema.Expr{Op: schema.Begin, Field: of.io.field}
 	end := &schema.Expr{Op: schema.End, Field: of.io.field}
-	if of.io.field == nil {
-		begin = lit(0)
-	}
 	if of.io.around {
 		begin, end = &schema.Expr{Op: schema.From}, &schema.Expr{Op: schema.To}
 	}
@@ -193,14 +190,8 @@ func (l *lowerer) io(c *context, e *ex, of *val, name string) *val {
 	}
 	switch name {
 	case "pos":
-		if begin.Op == schema.Literal {
-			return intOf(cursor)
-		}
 		return intOf(op(schema.Sub, cursor, begin))
 	case "size":
-		if begin.Op == schema.Literal {
-			return intOf(end)
-		}
 		return intOf(op(schema.Sub, end, begin))
 	case "eof":
 		return boolOf(op(schema.GreaterEqual, cursor, end))

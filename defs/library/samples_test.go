@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -129,7 +130,7 @@ func makeSample(t *testing.T, s *schema.Schema, r *recipe) (values, data []byte)
 		t.Errorf("the problem is %q, not %q", problem, r.Problem)
 	}
 	for _, dir := range []schema.Dir{m.Key.Dir, schema.Both} { // as for captures, and as for pasted messages
-		if !m.HasKey || m.Extra != nil && !p.NeedsCode() {
+		if !m.HasKey || !slices.ContainsFunc(m.Body.Wire, func(it schema.Item) bool { return it.Kind == schema.Code }) {
 			continue // on a separate port, or in the header of the envelope
 		}
 		got := s.Lookup(schema.Key{Dir: dir, Group: m.Key.Group, Code: rec.Code})

@@ -90,9 +90,9 @@ const (
 
 	FloatLiteral
 	TextLiteral
-	Begin      // the byte of the message at which the bytes of a group with a size begin, which is around or earlier; of no group: 0
-	End        // the byte at which they end; of no group: the size of the message
-	From       // the byte at which the bytes of the innermost group with a size around begin; those of the message, without one
+	Begin      // the byte of the message at which the bytes of a group with a size begin, which is around or earlier; of no group: those of the contents, see Message.Front
+	End        // the byte at which they end; of no group: those of the message, without its tail
+	From       // the byte at which the bytes of the innermost group with a size around begin; those of the contents, without one
 	To         // likewise, at which they end
 	Cursor     // the byte at which the next part begins
 	Index      // the number of the current element of a list around, from 0

@@ -77,6 +77,8 @@ type Message struct {
 	// definition; nil: there are none.
 	Extra []byte
 
+	Front int // items of Body.Wire before the contents, if an envelope has a header: the positions of Begin and From count from behind them
+
 	Seal func(frame []byte) // sets numbers that depend on the whole frame, such as checksums, besides those that are items; may be nil
 
 	AlternateOf *Message // the message with the usual header, if this one has the alternative header of the dialect; nil for ordinary messages

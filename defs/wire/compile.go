@@ -16,7 +16,7 @@ func Compile(m *schema.Message) (out *Message, err error) { return CompileApart(
 // CompileApart is like Compile, but groups of the structs in apart are parts of their own, for descriptions that refer to a struct in place
 // of repeating it: see Outline. A struct that is apart is a message by itself: its items refer to its own fields only.
 func CompileApart(m *schema.Message, apart map[*schema.Struct]bool) (out *Message, err error) {
-	c := &compiler{m: &Message{Schema: m, apart: apart, Whole: None}, indexed: map[*schema.Field]bool{}, inner: map[*schema.Field]bool{}}
+	c := &compiler{m: &Message{Schema: m, apart: apart, Whole: None, Begin: None}, indexed: map[*schema.Field]bool{}, inner: map[*schema.Field]bool{}}
 	defer func() {
 		switch e := recover().(type) {
 		case nil:
@@ -64,6 +64,7 @@ type compiler struct {
 	inner   map[*schema.Field]bool // fields of elements that expressions look up
 	weaves  int                    // those around the current part
 	packed  int                    // depth of compressed groups
+	begins  bool                   // expressions depend on where the contents begin
 
 	repeats bool  // some fields have the name of another one
 	reads   int   // number of values so far, if repeats
@@ -182,6 +183,8 @@ func (c *compiler) expr(e *schema.Expr) {
 	}
 	e.Uses(func(x *schema.Expr) {
 		switch {
+		case x.Op == schema.From || x.Op == schema.Begin && x.Field == nil:
+			c.begins = true
 		case x.Op == schema.Index:
 			c.indexed[x.Field] = true
 		case x.Field != nil:
@@ -327,6 +330,9 @@ func (c *compiler) inside(s *schema.Struct, use func()) {
 func (c *compiler) wire(sc *scope, s *schema.Struct, depth int) {
 	for i := range s.Wire {
 		it := &s.Wire[i]
+		if c.begins && s == c.m.Schema.Body && i == c.m.Schema.Front && i > 0 {
+			c.m.Begin = c.let(sc, &schema.Expr{Op: schema.Cursor})
+		}
 		if i < len(s.Wire)-s.Optional || sc.open && sc.block().Min.Bits%8 != 0 { // the remaining bits of a byte are present with its first bits
 			c.item(sc, it, depth)
 			continue
@@ -1061,6 +1067,14 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 	if len(e.Args) != e.Op.Operands() {
 		fail("an operation with %d operands", len(e.Args))
 	}
+	switch {
+	case c.m.Begin == None && e.Op == schema.Add && isStart(e.Args[0]): // 0
+		c.steps(out, e.Args[1])
+		return
+	case c.m.Begin == None && e.Op == schema.Sub && isStart(e.Args[1]):
+		c.steps(out, e.Args[0])
+		return
+	}
 	kinds := [3]schema.ExprKind{}
 	isBytes := e.Bytes
 	for i, a := range e.Args {
@@ -1081,6 +1095,9 @@ func (c *compiler) steps(out *Expr, e *schema.Expr) {
 	}
 	*out = append(*out, s)
 }
+
+// isStart reports whether an expression is where the contents begin.
+func isStart(e *schema.Expr) bool { return e.Op == schema.Begin && e.Field == nil }
 
 // operands sets the kinds of an operation.
 func (s *Step) operands(kinds [3]schema.ExprKind) {
@@ -1213,8 +1230,11 @@ func (c *compiler) around(s *Step, f *schema.Field) {
 		}
 		s.Reg = c.m.Whole
 		return
-	case f == nil:
+	case f == nil && c.m.Begin == None:
 		s.Op = schema.Literal
+		return
+	case f == nil:
+		s.Reg = c.m.Begin
 		return
 	}
 	s.Field = c.fieldOf(f)

@@ -32,7 +32,8 @@ type Message struct {
 	Length, Code, Counter, Check Place // numbers of the frame's header, in the first block
 	Sum                          schema.Checksum
 	CodeVar                      bool // the code has a variable size, and is the first part, or the one after a block
-	Whole                        int  // register of the size of the message in bytes, None if nothing depends on it
+	Whole                        int  // register of the byte at which the contents end, None if nothing depends on it
+	Begin                        int  // register of the byte at which the contents behind a header begin, None if there is no header or nothing depends on it
 	Tail                         int  // bytes of the last part of Body, which stands at the end of the frame: the parts before it end there. 0: none
 
 	source int // see Source

@@ -97,6 +97,14 @@ func (s *Snapshot) Alternate(m *schema.Message) *schema.Message {
 	return s.otherHeader(m)
 }
 
+// Sent returns a message as it is sent: behind the header of the envelope, if there is one.
+func (s *Snapshot) Sent(m *schema.Message) *schema.Message {
+	if s.Envelope == nil {
+		return m
+	}
+	return s.Alternate(m)
+}
+
 // AlternateFor is Alternate for a message whose bytes are known: an envelope may have several forms of headers.
 func (s *Snapshot) AlternateFor(m *schema.Message, data []byte) *schema.Message {
 	if s.Envelope != nil {

@@ -251,7 +251,7 @@ func (s *Snapshot) headersOf(req Request) iter.Seq2[*envelope.Header, schema.Key
 			return
 		}
 		p, ok := protocols.Of(s.Dialect.Name)
-		foreign := ok && !p.Enveloped
+		foreign := ok && (p.Foreign || !p.Enveloped)
 		for i := range s.Envelope.States {
 			state := &s.Envelope.States[i]
 			for way, dir := range [...]schema.Dir{schema.ToServer, schema.ToClient} {

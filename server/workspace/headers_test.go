@@ -179,3 +179,87 @@ func TestUnknownBehindHeader(t *testing.T) {
 		}
 	}
 }
+
+// positioned has positions from the start, from the end and of itself, and values that depend on where it is.
+const positioned = `meta: {id: ends, endian: le}
+seq:
+  - {id: ofs_words, type: u2}
+  - {id: ofs_node, type: u1}
+  - {id: first, type: place}
+  - {id: text, type: str, size: ofs_words - _io.pos, encoding: ASCII}
+instances:
+  words: {pos: ofs_words, type: u2, repeat: expr, repeat-expr: 2}
+  last: {pos: _io.size - 1, type: u1}
+  node: {pos: ofs_node, type: node}
+types:
+  place:
+    seq: [{id: kind, type: u1}]
+    instances:
+      at: {value: _io.pos}
+      total: {value: _root._io.size}
+      word: {io: _root._io, pos: 3, type: u1}
+  node:
+    seq: [{id: next, type: u1}]
+    instances:
+      more: {pos: next, type: node, if: next != 0}
+`
+
+// Positions count from where the contents begin, whatever an envelope has before and after them.
+func TestPositionsBehindHeader(t *testing.T) {
+	contents := []byte("\x0a\x00\x0e" + "Khello!" + "\x01\x02\x03\x04" + "\x0f\x00z")
+	alone := ""
+	for _, c := range []struct{ envelope, before, after string }{
+		{"", "", ""},
+		{"frame length u16 le\ncode u8\nfield x u8 at 1\n", "\x07\x55", ""},
+		{"frame length u16 le including all keep\ncode varint at 3\nfield x u8 at 2\n", "\x15\x00\x55\x07", ""},
+		{"frame length u16 le including all keep\ncode u8 at 2\nfield x u16 be at 3\nchecksum sum sum8 at -1\nfield y u16 le at -3\n", "\x19\x00\x07\x12\x34", "\x78\x56"},
+	} {
+		files := map[string]string{"ends.ksy": positioned}
+		if c.envelope != "" {
+			files["protocol.envelope"], files["opcodes.map"] = c.envelope, "ends 7\n"
+		}
+		dir, _ := workspacetest.Dir(t, files)
+		snap := workspacetest.Open(t, workspace.Config{Dialect: "kaitai", Files: dir}).Now()
+		m, err := snap.Find("ends")
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := []byte(c.before + string(contents) + c.after)
+		if c.envelope != "" {
+			m = snap.Alternate(m)
+		}
+		if c.after != "" {
+			sum := byte(0)
+			for _, b := range data {
+				sum += b
+			}
+			data = append(data, sum)
+		}
+		var rec codec.Record
+		res := snap.Decode(&rec, data, workspace.Request{Message: m})
+		value, _ := json.Marshal(res.Value)
+		if res.Status != "ok" {
+			t.Errorf("%q: %s %v", c.envelope, res.Status, res.Problems)
+		}
+		var fields map[string]json.RawMessage
+		if err := json.Unmarshal(value, &fields); err != nil {
+			t.Fatal(err)
+		}
+		delete(fields, "header")
+		delete(fields, "tail")
+		got, _ := json.Marshal(fields)
+		if alone == "" {
+			alone = string(got)
+			if want := `{"first":{"kind":75,"at":"4","total":"17","word":75},"last":122,"node":{"next":15,"more":{"next":0}},"ofs_node":14,"ofs_words":10,"text":"hello!","words":[513,1027]}`; alone != want {
+				t.Errorf("%s, want %s", alone, want)
+			}
+		}
+		if string(got) != alone {
+			t.Errorf("%q: %s, alone %s", c.envelope, got, alone)
+		}
+		back, _, problems, err := snap.EncodeValue(m, nil, value)
+		if string(back) != string(data) {
+			t.Errorf("%q: encoded %x, want %x: %v %v", c.envelope, back, data, problems, err)
+		}
+	}
+}

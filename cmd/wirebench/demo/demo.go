@@ -136,7 +136,7 @@ type part struct {
 }
 
 // games lists the protocols with a scripted game. The ends of other protocols send examples.
-var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame, mavlinkGame}
+var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame, mavlinkGame, kaitaiGame}
 
 func rulesOf(protocol string) (rules, bool) {
 	for _, r := range games {

@@ -48,6 +48,8 @@ var wants = map[string][]string{
 	"muta":     {"login", "login_result", "heroes", "create_hero", "say", "ping", "pong"},
 	"c":        {"enter", "water", "pick", "talk", "welcome", "garden", "weather", "chatter"},
 	"protodef": {"hello", "trade", "steer", "say", "ping", "pong", "ship", "harbor"},
+	"kaitai":   {"logbook", "place"},
+	"protobuf": {"Ship", "Day", "Crate"},
 	"mavlink":  {"BEAT", "PLACE", "SONAR", "SAY", "TASK_LONG", "TASK_DONE"},
 	"subspace": {"c2s_login", "c2s_position", "s2c_weapon", "s2c_settings", "s2c_file", "c2s_die", "s2c_kill", "s2c_chat", "s2c_score_update", "s2c_ship_change", "c2s_green"},
 }

@@ -119,7 +119,7 @@ func (s *speaker) encode(name string, v values) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		if e, err = s.words.snap.Encoder(m, nil, codec.Session{}); err != nil {
+		if e, err = s.words.snap.Encoder(s.words.snap.Sent(m), nil, codec.Session{}); err != nil {
 			return nil, err
 		}
 		s.encoders[name] = e
@@ -188,7 +188,7 @@ func (r *reciter) tick() {
 	}
 	m := own[r.n%len(own)]
 	r.n++
-	p, err := r.words.snap.Program(m)
+	p, err := r.words.snap.Program(r.words.snap.Sent(m))
 	if err != nil {
 		r.err = err
 		return

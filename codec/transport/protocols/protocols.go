@@ -20,6 +20,7 @@ type Protocol struct {
 	Ciphers bool   // messages may be encrypted, see Env.Clear
 	// Enveloped reports whether Env.Envelope says how messages travel; Streams is then that of an envelope that does not say. See With.
 	Enveloped bool
+	Foreign   bool     // Enveloped: every message of an envelope with codes is behind its header, see [stream.Options]
 	Ports     []string // purposes of a server's consecutive ports
 
 	// Says reports whether an envelope says what the dialect says, besides its carrier; nil: none does.
@@ -55,7 +56,7 @@ var Protocols = func() []Protocol {
 	all := []Protocol{overTera, overMuta, overSubspace, inEnvelope(false), overMAVLink}
 	for _, d := range defs.Dialects {
 		if !slices.ContainsFunc(all, func(p Protocol) bool { return p.Dialect == d.Name }) {
-			all = append(all, overEnvelope(d.Name))
+			all = append(all, overEnvelope(&d))
 		}
 	}
 	return all

@@ -7,6 +7,7 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/codec/transport/stream"
+	"wirebench/defs"
 	"wirebench/defs/schema"
 )
 
@@ -14,16 +15,17 @@ import (
 const enveloped = "protodef"
 
 // overEnvelope returns the protocol of a dialect whose projects describe how messages travel.
-func overEnvelope(dialect string) Protocol {
-	p := inEnvelope(false)
-	p.Dialect = dialect
+func overEnvelope(d *defs.Dialect) Protocol {
+	p := inEnvelope(d.Contents)
+	p.Dialect = d.Name
 	return p
 }
 
-// inEnvelope returns the protocol of messages in an envelope. foreign reports that their dialect has a transport of its own.
+// inEnvelope returns the protocol of messages in an envelope. foreign reports that their dialect has a transport of its own, or messages without
+// codes.
 func inEnvelope(foreign bool) Protocol {
 	return Protocol{
-		Dialect: enveloped, Streams: true, Enveloped: true, Ports: []string{"the game"},
+		Dialect: enveloped, Streams: true, Enveloped: true, Foreign: foreign, Ports: []string{"the game"},
 		New: func(e *Env, _ uint16) transport.Transport {
 			if e.Envelope == nil {
 				return nil
