@@ -3,6 +3,7 @@ package codec
 import (
 	"strconv"
 
+	"wirebench/defs/source"
 	"wirebench/defs/wire"
 )
 
@@ -124,15 +125,22 @@ func (r *Record) AppendSpotPath(dst []byte, at Spot) []byte {
 	return r.AppendPath(dst, field, at.Node(), at.Elem())
 }
 
-// Line returns the line of a field's definition, or 0 if there is none.
+// Line returns the line of a field's definition in the file of the message, or 0 if there is none. A field that another file defines has the line
+// where that is used.
 func (p *Program) Line(field uint16) int {
 	if field == noIndex || int(field) >= len(p.Fields) {
 		return 0
 	}
 	for f := int(field); f >= 0; f = p.Fields[f].Parent { // the parts of a vector have no line of their own
-		if s := p.Fields[f].Span; !s.IsZero() {
+		if s := p.Fields[f].Span; !s.IsZero() && p.inFile(s) {
 			return s.Pos().Line
 		}
 	}
 	return 0
+}
+
+// inFile reports whether a place is in the file of the message.
+func (p *Program) inFile(s source.Span) bool {
+	own := p.Message.Span.File
+	return own == nil || s.File == own || s.File.Name == own.Name
 }

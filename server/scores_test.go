@@ -6,12 +6,16 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http/httptest"
+	"slices"
 	"testing"
 	"time"
 
+	"wirebench/defs"
+	"wirebench/defs/library"
 	"wirebench/server/scores"
 	"wirebench/server/servertest"
 	"wirebench/server/store"
+	"wirebench/server/workspace"
 )
 
 // The definitions of a project are judged by all its captures, each version by the messages of its code, and again after a change.
@@ -121,6 +125,64 @@ func TestScoresOfPage(t *testing.T) {
 	got = next(func(s scores.Score) bool { return s.Clean == 0 && s.Leftover == 0 })
 	if l := got.Lines[3]; got.Over+got.Differ+got.Doubtful != 3000 || got.First == nil || got.First.Frame != 1 || l.Line != 4 || l.Bad != 2999 || l.First == nil {
 		t.Errorf("%+v %+v", got, l)
+	}
+}
+
+// The figures of lines are of all messages, with the header of an envelope or without one: those of the built-in recordings have values.
+func TestScoresOfSamples(t *testing.T) {
+	for _, d := range defs.Dialects {
+		recording, ok := library.Recorded(d.Name)
+		if !ok {
+			t.Errorf("%s has no recording", d.Name)
+			continue
+		}
+		fsys, _ := library.Dialect(d.Name)
+		files := map[string]string{}
+		lib, err := workspace.ReadFS(fsys)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range slices.Concat(lib.Files, lib.Maps, lib.Envelopes) {
+			files[f.Name] = f.Text
+		}
+		s := captureServer(t, d.Name, files)
+		t.Cleanup(s.Close)
+		ws := s.Projects.Find("one")
+		x := servertest.Keep(t, s, "one.pcapng", recording.Data)
+		board := s.scores.Of(ws)
+		for end := time.Now().Add(time.Minute); board.State().Reading > 0 || board.State().Captures == 0; time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%s: %+v", d.Name, board.State())
+			}
+		}
+		judged := 0
+		for _, m := range ws.Now().Schema().Messages {
+			def, err := ws.Now().Open(ws.Now().NameOf(m), "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			run := board.Run(def, nil)
+			for run.Advance(t.Context(), time.Minute) {
+			}
+			got := run.Score()
+			if got.Frames == 0 || len(got.Lines) == 0 {
+				continue
+			}
+			judged++
+			most, bad := uint64(0), 0
+			for _, l := range got.Lines {
+				most, bad = max(most, l.Frames), bad+l.Bad
+				if l.Bad > 0 && (l.First == nil || l.First.Capture != x.ID) {
+					t.Errorf("%s, %s: line %d has defects without a place", d.Name, got.Message, l.Line)
+				}
+			}
+			if most == 0 || bad > got.Frames-got.Clean {
+				t.Errorf("%s, %s: of %d messages %d have values, %d defects, %d of lines: %+v", d.Name, got.Message, got.Frames, most, got.Frames-got.Clean, bad, got.Lines)
+			}
+		}
+		if judged < 2 {
+			t.Errorf("%s: %d messages have figures", d.Name, judged)
+		}
 	}
 }
 

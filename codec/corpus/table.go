@@ -84,6 +84,9 @@ func NewTable(p *codec.Program) *Table {
 			c.uuid = t.UUID
 			c.Text, c.Bytes = t.UUID, !t.UUID
 		case *schema.List:
+			if t.Once { // its element stands for it
+				continue
+			}
 			c.Len, c.number = true, true
 			c.Filter = "len(" + c.Filter + ")"
 		default:

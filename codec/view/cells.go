@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"encoding/hex"
 	"fmt"
 	"strconv"
 	"strings"
@@ -32,6 +33,7 @@ const (
 	CellBody    CellKind = "body"    // contents of variable size
 	CellPointer CellKind = "pointer" // where contents of variable size begin
 	CellNext    CellKind = "next"    // the next element of a list
+	CellTag     CellKind = "tag"     // the tag of an element, which begins a line; Top has its bytes
 
 	// Captions.
 	CellList   CellKind = "list"   // above the elements of a list; Low is the size of an element
@@ -93,12 +95,20 @@ func (d *drawing) scope(i, depth int) int {
 			i++
 			continue
 		}
-		if r.Note != d.note {
-			if d.note = r.Note; r.Note != "" {
-				d.caption(Cell{Row: -1, Caption: r.Note})
+		note := r.Note
+		if r.Tag != nil && d.isList(i) {
+			note = anyOrder
+		}
+		if note != d.note {
+			if d.note = note; note != "" {
+				d.caption(Cell{Row: -1, Caption: note})
 			}
 		}
 		switch {
+		case r.Tag != nil && d.isList(i):
+			i = d.tagged(i)
+			moved = true
+			continue
 		case d.isList(i) && !variable(r) && !moved && d.elements(i):
 			i = d.end(i)
 			continue
@@ -137,6 +147,46 @@ func (d *drawing) scope(i, depth int) int {
 		i++
 	}
 	return i
+}
+
+// anyOrder is above the elements of tagged lists.
+const anyOrder = "in any order, each with its tag"
+
+// tagged draws an element that may be anywhere: a line with its tag, the size of its contents and these; what they consist of follows. It returns
+// the row after it.
+func (d *drawing) tagged(i int) int {
+	list, end := d.rows[i], d.end(i)
+	d.col = 0
+	c := d.tinted(i + 1)
+	c.Width, c.Kind, c.Top, c.Low = len(list.Tag), CellTag, hex.EncodeToString(list.Tag), "tag"
+	d.add(c)
+	k := i + 2
+	if k < end && d.rows[k].Depth == list.Depth+1 && d.rows[k].Role != "value" {
+		c = d.tinted(k)
+		c.Width, c.Kind, c.Top, c.Low = 1, CellBody, d.rows[k].Role, d.rows[k].SizeWords()
+		d.add(c)
+		k++
+	}
+	d.drawn = k
+	switch {
+	case k+1 == end && !variable(d.rows[k]) && d.rows[k].MinBits%8 == 0:
+		d.fixed(k)
+		d.drawn = end
+	case k+1 == end:
+		c = d.tinted(k)
+		c.Width, c.Kind, c.Top, c.Low = Columns-d.col, CellBody, shortName(list.Path), fmt.Sprintf("%s, %s", d.rows[k].Type, d.rows[k].SizeWords())
+		d.add(c)
+		d.drawn = end
+	case k < end:
+		c = d.tinted(i)
+		c.Width, c.Kind, c.Top, c.Low = Columns-d.col, CellBody, shortName(list.Path), list.Type
+		d.add(c)
+		d.caption(Cell{Row: -1, Caption: list.Path + " · each"})
+		d.scope(k, list.Depth+1)
+		d.note = anyOrder
+	}
+	d.col = 0
+	return end
 }
 
 // isList reports whether a row's elements are the rows after it.

@@ -1,9 +1,11 @@
 package view
 
 import (
+	"encoding/binary"
 	"strings"
 
 	"wirebench/codec"
+	"wirebench/defs/schema"
 )
 
 // LayoutInfo is the byte layout of a message in the API.
@@ -38,6 +40,7 @@ type LayoutRow struct {
 	Placed    bool   `json:"-"` // the offset is in contents at a computed position
 	AtBits    int64  `json:"-"`
 	After     string `json:"-"`
+	Tag       []byte `json:"-"` // a list whose elements are anywhere, each with this tag
 	Packed    bool   `json:"-"` // compressed bytes: the rows inside are those of their contents
 }
 
@@ -94,6 +97,9 @@ func layoutRow(p *codec.Program, r *codec.Row) LayoutRow {
 	}
 	if r.Field != codec.NoField && r.Role == codec.RoleValue {
 		row.Doc = p.Fields[r.Field].Doc
+		if l, ok := p.Fields[r.Field].Schema.Type.(*schema.List); ok && l.Size == schema.Scattered && !l.Other {
+			row.Tag = binary.AppendUvarint(nil, uint64(l.Tag))
+		}
 	}
 	return row
 }

@@ -137,16 +137,21 @@ func printableASCII(p []byte) string {
 // number. text is its value as JSON.
 func leafText(r *codec.Record, l codec.Leaf, text string) string {
 	it := r.Item(l)
+	number := strings.Trim(text, `"`) // 64 bits are a string in JSON
 	switch l.Role {
 	case codec.RolePad, codec.RoleConst:
 		return ""
 	case codec.RoleOffset, codec.RoleHere, codec.RoleNext:
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		if n, err := strconv.ParseUint(number, 10, 64); err == nil {
 			return fmt.Sprintf("0x%X", n)
 		}
 	case codec.RoleCode:
-		if n, err := strconv.ParseUint(text, 10, 64); err == nil {
+		if n, err := strconv.ParseUint(number, 10, 64); err == nil {
 			return fmt.Sprintf("%d (0x%04X)", n, n)
+		}
+	case codec.RoleTag:
+		if n, err := strconv.ParseUint(number, 10, 64); err == nil {
+			return fmt.Sprintf("%d (field %d)", n, n>>3)
 		}
 	case codec.RoleValue:
 		if it != nil && it.Form == codec.FormNamed && it.High(r.Data, l.Range()) == 0 {
@@ -156,6 +161,10 @@ func leafText(r *codec.Record, l codec.Leaf, text string) string {
 			case n.Enum != nil && n.Enum.NameOfBits(l.Raw) != "":
 				return n.Decimal(l.Raw) + " (" + n.Enum.NameOfBits(l.Raw) + ")"
 			}
+		}
+	default:
+		if _, err := strconv.ParseUint(number, 10, 64); err == nil {
+			return number
 		}
 	}
 	return string(value.AppendShown(nil, r, l))

@@ -54,7 +54,7 @@ type Run struct {
 	board   *Board
 	def     *workspace.Definition
 	program *codec.Program
-	other   *codec.Program // with the alternative header; nil if there is none
+	sides   [2]side // of messages as they are defined, and of those with the alternative header
 	again   int
 	usedBy  string
 	known   *figures // of another page with this text; nil if there are none
@@ -67,12 +67,25 @@ type Run struct {
 	frames   int
 	tally    workspace.Tally
 	first    *fault
-	bad      map[uint16]*fault // by field
 
 	values  reader
+	numbers []uint64
+}
+
+// side is what messages with one header have.
+type side struct {
+	program *codec.Program    // nil: there is no such header
+	bad     map[uint16]*fault // by field
 	table   *corpus.Table
 	columns columns.Set
-	numbers []uint64
+}
+
+// side returns that of messages. The definition may have the alternative header itself.
+func (r *Run) side(m *messages) *side {
+	if m.alternate && r.sides[1].program != nil {
+		return &r.sides[1]
+	}
+	return &r.sides[0]
 }
 
 // fault is a defect whose place is not yet named.
@@ -92,9 +105,10 @@ func (b *Board) Run(d *workspace.Definition, old *Run) *Run {
 		return old
 	}
 	r := &Run{board: b, def: d, program: d.Program}
+	r.sides[0].program = d.Program
 	if m := d.Message; m != nil && d.Program != nil {
 		if alternate := d.Snap.Alternate(m); alternate != m {
-			r.other, _ = d.Snap.Program(alternate)
+			r.sides[1].program, _ = d.Snap.Program(alternate)
 		}
 	}
 	r.begin()
@@ -104,9 +118,11 @@ func (b *Board) Run(d *workspace.Definition, old *Run) *Run {
 // begin forgets what was read.
 func (r *Run) begin() {
 	r.verdicts, r.values = reader{map[*messages]int{}}, reader{map[*messages]int{}}
-	r.frames, r.tally, r.first, r.bad = 0, workspace.Tally{}, nil, map[uint16]*fault{}
-	if r.program != nil {
-		r.table = corpus.NewTable(r.program)
+	r.frames, r.tally, r.first = 0, workspace.Tally{}, nil
+	for i := range r.sides {
+		if x := &r.sides[i]; x.program != nil {
+			x.bad, x.table = map[uint16]*fault{}, corpus.NewTable(x.program)
+		}
 	}
 }
 
@@ -200,24 +216,21 @@ func (r *reader) advance(ctx context.Context, until time.Time, found []*messages
 
 // take judges messages.
 func (r *Run) take(m *messages, b *block) {
-	p := r.program
-	if m.alternate {
-		p = r.other
-	}
-	if p == nil {
+	x := r.side(m)
+	if x.program == nil {
 		return
 	}
 	for i, s := range b.spans {
-		p.Decode(&r.rec, b.data[s.Off:s.Off+s.Len:s.Off+s.Len])
+		x.program.Decode(&r.rec, b.data[s.Off:s.Off+s.Len:s.Off+s.Len])
 		v := r.judge.Of(&r.rec)
 		r.frames++
 		if r.tally.Add(v, 1); v == corpus.Clean {
 			continue
 		}
-		f := r.bad[r.judge.Field()]
+		f := x.bad[r.judge.Field()]
 		if f == nil {
 			f = &fault{at: b.at[i], reason: r.judge.Reason(&r.rec)}
-			r.bad[r.judge.Field()] = f
+			x.bad[r.judge.Field()] = f
 		}
 		f.n++
 		if r.first == nil {
@@ -228,7 +241,8 @@ func (r *Run) take(m *messages, b *block) {
 
 // count counts the values of messages.
 func (r *Run) count(m *messages, b *block) {
-	if m.alternate {
+	x := r.side(m)
+	if x.program == nil {
 		return
 	}
 	r.numbers = r.numbers[:0]
@@ -238,13 +252,13 @@ func (r *Run) count(m *messages, b *block) {
 	spans, numbers := b.spans, r.numbers
 	for len(spans) > 0 {
 		if s := spans[0]; s.Len > longMessage {
-			r.table.Add(numbers[0], b.data[s.Off:s.Off+s.Len])
+			x.table.Add(numbers[0], b.data[s.Off:s.Off+s.Len])
 			spans, numbers = spans[1:], numbers[1:]
 			continue
 		}
-		r.columns.Reset()
-		n := r.columns.Append(r.program, b.data, spans)
-		r.table.AddColumns(&r.columns, numbers[:n])
+		x.columns.Reset()
+		n := x.columns.Append(x.program, b.data, spans)
+		x.table.AddColumns(&x.columns, numbers[:n])
 		spans, numbers = spans[n:], numbers[n:]
 	}
 }
@@ -262,40 +276,56 @@ func (r *Run) Score() Score {
 	}
 	s.Message = r.def.Snap.NameOf(r.def.Message)
 	s.First, s.UsedBy = r.defect(r.first), r.usedBy
-	lines := map[int]*Line{}
-	line := func(field uint16) *Line {
-		n := r.program.Line(field)
-		if lines[n] == nil {
-			lines[n] = &Line{Line: n}
-		}
-		return lines[n]
-	}
-	if r.frames > 0 {
-		for _, c := range r.table.Columns() {
-			l := line(c.Field)
-			if l.Frames > 0 { // a line with several parts, as a vector, has the figures of the first
-				continue
-			}
-			l.Frames, l.Distinct, l.More, l.Values = c.Frames, c.Distinct, c.More, valuesOf(&c)
-		}
-	}
-	for field, f := range r.bad {
-		if field == codec.NoField {
-			continue
-		}
-		l := line(field)
-		l.Bad += f.n
-		if l.First == nil || f.at.before(r.bad[field].at) {
-			l.First = r.defect(f)
+	lines, firsts := map[int]*Line{}, map[int]*fault{}
+	for i := range r.sides {
+		if r.frames > 0 {
+			r.figures(&r.sides[i], lines, firsts)
 		}
 	}
 	for n, l := range lines {
 		if n > 0 {
+			l.First = r.defect(firsts[n])
 			s.Lines = append(s.Lines, *l)
 		}
 	}
 	slices.SortFunc(s.Lines, func(a, b Line) int { return a.Line - b.Line })
 	return s
+}
+
+// figures adds those of messages with one header to lines, and the first fault of each.
+func (r *Run) figures(x *side, lines map[int]*Line, firsts map[int]*fault) {
+	if x.program == nil {
+		return
+	}
+	line := func(field uint16) (*Line, int) {
+		n := x.program.Line(field)
+		if lines[n] == nil {
+			lines[n] = &Line{Line: n}
+		}
+		return lines[n], n
+	}
+	own := map[int]bool{} // lines with figures of x
+	for _, c := range x.table.Columns() {
+		switch l, n := line(c.Field); {
+		case own[n] || c.Frames == 0: // a line with several parts, as a vector, has the figures of the first
+		case l.Frames > 0: // messages with the other header have it, too: perhaps with the same values
+			l.Frames, l.Distinct, l.More, l.Values = l.Frames+c.Frames, max(l.Distinct, c.Distinct), true, ""
+			own[n] = true
+		default:
+			l.Frames, l.Distinct, l.More, l.Values = c.Frames, c.Distinct, c.More, valuesOf(&c)
+			own[n] = true
+		}
+	}
+	for field, f := range x.bad {
+		if field == codec.NoField {
+			continue
+		}
+		l, n := line(field)
+		l.Bad += f.n
+		if firsts[n] == nil || f.at.before(firsts[n].at) {
+			firsts[n] = f
+		}
+	}
 }
 
 func (p place) before(q place) bool { return p.source < q.source || p.source == q.source && p.n < q.n }

@@ -33,7 +33,7 @@ type Cell struct {
 	Width   int           `json:"width,omitempty"`   // columns; 0 for a caption
 	Row     int           `json:"row,omitempty"`     // rows between the row after that of the previous cell and its own
 	Bits    int           `json:"bits,omitempty"`    // number of rows that share these bytes
-	Kind    view.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,list,packed,at,then"`
+	Kind    view.CellKind `json:"kind,omitempty" enum:"more,cut,body,pointer,next,tag,list,packed,at,then"`
 	Alt     bool          `json:"alt,omitempty"`  // the second tint of its family
 	Path    string        `json:"path,omitempty"` // of an element that is drawn by itself
 	Bit     int64         `json:"bit,omitempty"`  // and its place in its list
@@ -84,7 +84,7 @@ func Cells(l *view.LayoutInfo) []Cell {
 	for _, c := range cells {
 		x := Cell{Caption: c.Caption, Width: c.Width, Bits: len(c.Bits), Kind: c.Kind, Alt: c.Alt, Path: c.Path, Bit: c.Bit}
 		switch {
-		case c.Kind == view.CellCut:
+		case c.Kind == view.CellCut, c.Kind == view.CellTag:
 			x.Text = c.Top
 		case c.Width == 0 && c.Kind != "":
 			x.Caption, x.Text = "", c.Low

@@ -60,7 +60,7 @@ func TreeOf(m *view.Result, types map[string]string, linked bool) Tree {
 	end := uint32(0)
 	for i := range m.Fields {
 		f := &m.Fields[i]
-		around, name := b.place(f)
+		around, name := b.place(f, m.Fields[i+1:])
 		if f.Role == codec.RoleGap.String() {
 			around = b.between(m.Fields[i+1:])
 		}
@@ -143,14 +143,14 @@ func (b *treeBuilder) run(f *view.FieldValue, name string) {
 		}
 		return p
 	})
-	if f.Role == codec.RoleValue.String() && isIndex(name) {
-		b.element(name)
+	if isIndex(name) {
+		b.element(name, f.Role == codec.RoleValue.String())
 	}
 	b.Rows, b.Bits, b.Texts = append(b.Rows, n), append(b.Bits, f.BitLength), append(b.Texts, f.Text)
 }
 
-// element counts an element of the innermost open row.
-func (b *treeBuilder) element(name string) {
+// element counts an element of the innermost open row. whole reports whether the row is the element, rather than its count or the like.
+func (b *treeBuilder) element(name string, whole bool) {
 	index := 0
 	for _, c := range name[1 : len(name)-1] {
 		index = index*10 + int(c-'0')
@@ -163,7 +163,9 @@ func (b *treeBuilder) element(name string) {
 		b.Named = append(b.Named, Named{len(b.Rows) - b.renamed, index})
 		b.renamed = len(b.Rows)
 	}
-	list.next = index + 1
+	if list.next = index; whole {
+		list.next++
+	}
 }
 
 // isIndex reports whether a name is that of an element: "[17]".
@@ -183,7 +185,7 @@ func (b *treeBuilder) between(rest []view.FieldValue) []string {
 		if rest[i].Role == codec.RoleGap.String() {
 			continue
 		}
-		next, _ := b.place(&rest[i])
+		next, _ := b.place(&rest[i], rest[i+1:])
 		n := 0
 		for n < len(next) && n < len(b.open) && next[n] == b.open[n].name {
 			n++
@@ -215,7 +217,7 @@ func (b *treeBuilder) enter(around []string) {
 			return p
 		})
 		if isIndex(around[i]) {
-			b.element(around[i])
+			b.element(around[i], true)
 		}
 		b.Rows = append(b.Rows, n)
 		b.open = append(b.open, openRow{around[i], 0})
@@ -223,8 +225,9 @@ func (b *treeBuilder) enter(around []string) {
 }
 
 // place returns the rows around a run of bits in the tree, and its name there. Lengths, counts and offsets are not inside the group that they
-// describe, because their bytes are before it: only in a group that is open already, or that begins with a tag.
-func (b *treeBuilder) place(f *view.FieldValue) (around []string, name string) {
+// describe, because their bytes are before it: only in a group that is open already, or that begins with a tag. Those of an element that is
+// a single value are beside it. rest are the runs that follow.
+func (b *treeBuilder) place(f *view.FieldValue, rest []view.FieldValue) (around []string, name string) {
 	if f.Role == codec.RoleGap.String() {
 		return nil, ""
 	}
@@ -247,10 +250,23 @@ func (b *treeBuilder) place(f *view.FieldValue) (around []string, name string) {
 	for elem < len(steps)-1 && b.within(steps[:elem+1]) {
 		elem++
 	}
+	if elem == len(steps) && elem > 0 && isSingle(f.Path, rest) {
+		return steps[:elem-1], steps[elem-1]
+	}
 	if around = steps[:elem]; elem == len(steps) || f.Path == f.Role { // a number of the element, or of the frame
 		return around, f.Role
 	}
 	return around, strings.Join(steps[elem:], ".")
+}
+
+// isSingle reports whether the element at a path is a single value: the next one of the runs that follow.
+func isSingle(path string, rest []view.FieldValue) bool {
+	for i := range rest {
+		if r := &rest[i]; r.Role == codec.RoleValue.String() || !strings.HasPrefix(r.Path, path) {
+			return r.Role == codec.RoleValue.String() && r.Path == path
+		}
+	}
+	return false
 }
 
 // within reports whether rows are open.

@@ -457,7 +457,7 @@ export interface ViewCell {
   row?: number;
   /** number of rows that share these bytes */
   bits?: number;
-  kind?: "more" | "cut" | "body" | "pointer" | "next" | "list" | "packed" | "at" | "then";
+  kind?: "more" | "cut" | "body" | "pointer" | "next" | "tag" | "list" | "packed" | "at" | "then";
   /** the second tint of its family */
   alt?: boolean;
   /** of an element that is drawn by itself */

@@ -180,7 +180,7 @@ function linesOf(cells: readonly ViewCell[], wide: boolean): Line[] {
       column = columns;
       continue;
     }
-    column = column + width > columns ? 0 : column;
+    column = column + width > columns || cell.kind === "tag" ? 0 : column;
     done = cell.kind === "more" ? done : cell.kind === "cut" ? NaN : 0;
     const once = cell.kind !== undefined && cell.kind !== "more"; // its width means nothing
     for (let from = column, part = cell; from < column + width;) {
@@ -463,7 +463,7 @@ export class Layout {
     if (cell.width === undefined) {
       return make("div", "cap", captionOf(cell, row));
     }
-    const isVar = cell.kind !== undefined && cell.kind !== "more";
+    const isVar = cell.kind !== undefined && cell.kind !== "more" && cell.kind !== "tag";
     const tinted = row !== undefined && cell.kind !== "pointer";
     const box = make("div", ["cell", `w${cell.width}`, tinted ? `t-${row.family}` : "", tinted && cell.alt === true ? "alt" : "", isVar ? "var" : ""].filter((name) => name !== "").join(" "));
     if (row === undefined) {
@@ -489,7 +489,8 @@ export class Layout {
     box.dataset["key"] = row.key;
     const [name, type] = labelOf(shown);
     const [top, low] = cell.kind === undefined ? [name, type]
-      : cell.kind === "body" ? [shortName(row.path), `${row.type}, ${sizeRange(row)}`]
+      : cell.kind === "body" ? [row.role === "value" ? shortName(row.path) : row.role, `${row.type}, ${sizeRange(row)}`]
+      : cell.kind === "tag" ? [cell.text ?? "", "tag"]
       : cell.kind === "pointer" ? [`${shortName(row.path)} …`, `at ${offsetOfRow(row)}`]
       : cell.kind === "cut" ? [cell.text ?? "", ""]
       : [`… ${name}`, ""];

@@ -45,7 +45,7 @@ function complete(parts: readonly ViewPart[]): Part[] {
   return parts.map((p) => {
     const role = p.role ?? "value";
     const gap = role === "gap";
-    const element = p.path.endsWith("[]") && (role === "value" || role === "group");
+    const element = p.path.endsWith("[]"); // or a number of one that is a single value, beside it
     if (p.unlined !== true) {
       line += (p.skip ?? 0) + 1;
     }
@@ -141,8 +141,9 @@ export class Message {
       if (part.name === "") {
         const index = named.get(row) ?? next[part.depth] ?? 0;
         this.indexes[row] = index;
-        next[part.depth] = index + 1;
-        counts[parent] = (counts[parent] ?? 0) + 1; // of no row if it is -1
+        const whole = part.role === "value" || part.role === "group";
+        next[part.depth] = whole ? index + 1 : index;
+        counts[parent] = (counts[parent] ?? 0) + (whole ? 1 : 0); // of no row if it is -1
       }
       if (part.role === "group") {
         open.push(row);
