@@ -82,6 +82,7 @@ type luaTarget struct {
 	names    luaClasses
 	messages []*luaMessage
 	tables   map[*schema.Enum]string // see luaCompiler
+	bodies   int
 	losses
 }
 
@@ -94,6 +95,7 @@ type luaMessage struct {
 	header      int // bytes
 	marks       []luaMark
 	apart       bool // not selected by its code
+	carries     bool // some bytes are messages
 	text        string
 }
 
@@ -118,9 +120,13 @@ type luaMark struct {
 
 func (g *luaTarget) message(m *schema.Message) {
 	g.try(m, luaFeatures, func(laid *wire.Message) {
-		g.encodings(laid)
+		for i := range laid.Fields {
+			if t, ok := laid.Fields[i].Schema.Type.(*schema.Text); ok && t.Charset.Table() {
+				g.lose(m, laid.Label(i), "text in %s is not converted: each byte is a character", t.Charset)
+			}
+		}
 		c := &luaCompiler{
-			m: laid, tables: g.tables, names: g.names, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
+			m: laid, tables: g.tables, names: g.names, bodies: &g.bodies, called: map[int]int{}, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
 			out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
 		}
 		for f, part := range contents(laid) {
@@ -128,10 +134,12 @@ func (g *luaTarget) message(m *schema.Message) {
 				c.least[f] = (part.Elem.Min.Bits + 7) / 8
 			}
 		}
+		c.depends()
 		root := &luaField{path: g.top.of(m.Name), scope: newLuaScope()}
 		c.out.path = g.names.take(root.path, "none")
 		c.enter(laid.Body.Fields, root)
 		ops := c.ops(laid.Body.Parts, root, true)
+		c.nested = slices.ContainsFunc(laid.Features(), func(u wire.Use) bool { return u.Feature != wire.HalfFloats })
 		if m.Measured {
 			c.out.kind = "measured"
 		}
@@ -150,9 +158,6 @@ func (g *luaTarget) message(m *schema.Message) {
 // write writes a message: its groups, then its table.
 func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string {
 	var w code
-	for _, line := range c.groups {
-		w.line("%s", line)
-	}
 	out := c.out
 	w.open("message({")
 	w.line("path = %s, name = %s, def = %s, kind = %s, header = %d, min = %d, parts = %d,",
@@ -182,6 +187,17 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string
 	if out.key.bits > 0 {
 		found = append(found, "key = "+out.key.String())
 	}
+	if c.nested {
+		found = append(found, "nested = true")
+	}
+	if c.m.Whole != wire.None {
+		found = append(found, fmt.Sprintf("whole = %d", c.m.Whole+1))
+	}
+	last := len(ops)
+	if c.m.Tail > 0 {
+		found = append(found, fmt.Sprintf("tail = %d", c.m.Tail))
+		last--
+	}
 	if len(found) > 0 {
 		w.line("%s,", strings.Join(found, ", "))
 	}
@@ -193,9 +209,16 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string
 		}
 		w.line("marks = {%s},", strings.Join(marks, ", "))
 	}
-	w.ops("ops = {", ops, "},")
+	c.ops2(&w, "ops = {", ops[:last], "},", 0)
+	if last < len(ops) {
+		c.ops2(&w, "last = {", ops[last:], "},", 0)
+	}
 	w.shut("})")
-	return w.b.String()
+	var groups code
+	for _, line := range c.groups {
+		groups.line("%s", line)
+	}
+	return groups.b.String() + w.b.String()
 }
 
 // luaApart is a placeholder for the attribute "apart", which depends on all messages.
@@ -262,7 +285,7 @@ func (g *luaTarget) general() {
 	stream, nested := false, false
 	for _, m := range g.messages {
 		stream = stream || m.kind != "datagram"
-		nested = nested || strings.Contains(m.text, "nested = true")
+		nested = nested || m.carries
 	}
 	if stream {
 		g.lose(nil, "", "handshakes and encryption are not in definitions; a stream is parsed as messages from its first byte")
