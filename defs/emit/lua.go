@@ -46,7 +46,7 @@ func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 	if o.Sessions != nil {
 		out.WriteString("\ndo -- SESSIONS\n\n" + o.Sessions.Lua + "\nend\n")
 	}
-	out.WriteString("\n-- MESSAGES: items of a block are {kind, offset in bits, size in bits}; other parts are consecutive or at an offset.\n")
+	out.WriteString("\n-- MESSAGES: items of a block are {kind, offset in bits, size in bits}; other parts are consecutive or at an offset.\n(function() -- which has registers of its own\n")
 	if len(g.tables) > 0 {
 		out.WriteString("\nlocal VALUES = {} -- names of values, for numbers with many names\n")
 	}
@@ -55,7 +55,7 @@ func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 		out.WriteString("\n" + m.text)
 	}
 	own := Range{start, out.Len()}
-	out.WriteString("\nregister()\n")
+	out.WriteString("\nend)()\nregister()\n")
 	return []File{{name + ".lua", out.String(), own}}, lost
 }
 

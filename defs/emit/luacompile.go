@@ -123,12 +123,15 @@ func countOps(ops []*luaOp) int {
 	return n
 }
 
-// luaNesting is the depth from which on bodies are statements of their own: Lua limits the nesting of tables.
-const luaNesting = 3
+// luaRegisters is how many values of the tables around a body may wait, of at most 50 in each, before the body becomes a statement of its own:
+// Lua has 250 for all tables in progress of a function.
+const luaRegisters = 130
+
+func luaWaiting(n int) int { return min(n, 50) + 4 }
 
 // body writes an attribute with ops and the end of its table.
-func (c *luaCompiler) body(w *code, before string, ops []*luaOp, after string, depth, own int) {
-	if own > 0 || depth > luaNesting && countOps(ops) > 1 {
+func (c *luaCompiler) body(w *code, before string, ops []*luaOp, after string, used, own int) {
+	if own > 0 || len(ops) > 0 && used+luaWaiting(len(ops)) > luaRegisters {
 		if own == 0 {
 			own = c.newBody()
 		}
@@ -138,7 +141,7 @@ func (c *luaCompiler) body(w *code, before string, ops []*luaOp, after string, d
 		w.line("%sops = BODIES[%d]%s", before, own, strings.TrimPrefix(after, "}"))
 		return
 	}
-	c.ops2(w, before+"ops = {", ops, after, depth)
+	c.ops2(w, before+"ops = {", ops, after, used)
 }
 
 func (c *luaCompiler) newBody() int {
@@ -146,12 +149,13 @@ func (c *luaCompiler) newBody() int {
 	return *c.bodies
 }
 
-func (c *luaCompiler) ops2(w *code, before string, ops []*luaOp, after string, depth int) {
+func (c *luaCompiler) ops2(w *code, before string, ops []*luaOp, after string, used int) {
 	if len(ops) == 0 {
 		w.line("%s%s", before, after)
 		return
 	}
 	w.open("%s", before)
+	used += luaWaiting(len(ops))
 	for _, o := range ops {
 		attrs := o.attrs
 		if o.optional {
@@ -167,15 +171,15 @@ func (c *luaCompiler) ops2(w *code, before string, ops []*luaOp, after string, d
 		case "var":
 			w.line(`{"var", %s%s},`, o.items[0], attrs)
 		case "list", "group":
-			c.body(w, fmt.Sprintf(`{"%s"%s, `, o.kind, attrs), o.ops, "}},", depth+1, o.own)
+			c.body(w, fmt.Sprintf(`{"%s"%s, `, o.kind, attrs), o.ops, "}},", used, o.own)
 		case "choice":
 			w.open(`{"choice"%s, cases = {`, attrs)
 			for i, body := range o.cases {
-				c.body(w, "{"+o.conds[i], body, "}},", depth+2, 0)
+				c.body(w, "{"+o.conds[i], body, "}},", used+luaWaiting(len(o.cases)), 0)
 			}
 			w.shut("}},")
 		case "tagged":
-			c.ops2(w, fmt.Sprintf(`{"tagged"%s, lists = {`, attrs), o.lists, "}},", depth+1)
+			c.ops2(w, fmt.Sprintf(`{"tagged"%s, lists = {`, attrs), o.lists, "}},", used)
 		default:
 			w.line(`{"%s"%s},`, o.kind, attrs)
 		}
@@ -252,7 +256,7 @@ func (c *luaCompiler) ops(parts []wire.Part, list *luaField, first bool) []*luaO
 func (c *luaCompiler) varint(it *wire.Item, list *luaField) *luaOp {
 	o := &luaOp{kind: "var", loads: true}
 	c.item(o, it, list, false)
-	form := [...]string{schema.LEB128: "leb", schema.SLEB128: "sleb", schema.ZigZag: "zigzag", schema.VLQ: "vlq", schema.Long: "long", schema.Wide: "wide", schema.WideSigned: "wide"}[it.Var]
+	form := [...]string{schema.LEB128: "leb", schema.SLEB128: "sleb", schema.ZigZag: "zigzag", schema.VLQ: "vlq", schema.Long: "long", schema.Wide: "wide", schema.WideSigned: "wide signed"}[it.Var]
 	o.items[0] = luaString(form) + ", " + o.items[0]
 	return o
 }
@@ -315,6 +319,9 @@ func (c *luaCompiler) group(p *wire.Part) *luaOp {
 	reg("last", p.InEnd)
 	reg("begin", p.Begin)
 	reg("stop", p.Stop)
+	if t.Look && t.At != nil {
+		attrs += ", look = true"
+	}
 	if p.Inner {
 		attrs += ", inner = true"
 	}
@@ -644,7 +651,11 @@ func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) 
 		c.push(o, "size", it, attrs)
 		o.loads = true
 	case schema.Present:
-		c.push(o, name, it, fmt.Sprintf(", reg = %d", it.Reg+1))
+		attrs := fmt.Sprintf(", reg = %d", it.Reg+1)
+		if t, ok := it.Type.(*schema.Number); ok && t.Kind == schema.Bool && it.Var == schema.Sized {
+			attrs += ", truth = true"
+		}
+		c.push(o, name, it, attrs)
 		o.loads = true
 	case schema.Tag:
 		c.push(o, name, it, fmt.Sprintf(", must = %d", it.Tag))
@@ -776,7 +787,7 @@ func (c *luaCompiler) luaNested(t *schema.Blob) string {
 }
 
 func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Number) {
-	var kind, field string
+	var kind, field, variable string
 	switch t.Kind {
 	case schema.Float:
 		if kind, field = "float", "float"; t.Bits == 64 {
@@ -784,12 +795,15 @@ func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Nu
 		}
 	case schema.Bool:
 		kind, field = "bool", "boolean"
+		if it.Var != schema.Sized {
+			variable = ", var = true"
+		}
 	case schema.Signed:
 		kind, field = "signed", luaInteger("int", t.Bits)
 	default:
 		kind, field = "unsigned", luaInteger("uint", t.Bits)
 	}
-	attrs := ""
+	attrs := variable
 	if t.Add != 0 {
 		attrs = ", add = " + luaInt(t.Add)
 		if field = "int64"; t.Bits < 32 && t.Add < 1<<30 && t.Add > -1<<30 {
@@ -803,7 +817,7 @@ func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Nu
 		attrs += ", tag = true"
 	}
 	if t.Scale != 0 {
-		attrs, field = ", scale = "+luaFloat(t.Scale), "double"
+		attrs, field = attrs+", scale = "+luaFloat(t.Scale), "double"
 	}
 	if it.Reg != wire.None {
 		attrs += fmt.Sprintf(", reg = %d", it.Reg+1)
