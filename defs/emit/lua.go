@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ var luaFrame = map[string]string{"name": "string", "status": "string", "op": "ui
 
 // emitLua writes a dissector for Wireshark 4 as one Lua file. The messages are tables after the code that interprets them.
 func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
-	g := &luaTarget{schema: s, sessions: o.Sessions, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newLuaScope(), names: luaClasses{}}
+	g := &luaTarget{schema: s, sessions: o.Sessions, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newLuaScope(), names: luaClasses{}, room: luaRoom(o.room)}
 	for name, kind := range luaFrame {
 		g.names.take(name, kind)
 	}
@@ -75,6 +76,10 @@ func newestFirst(messages []*schema.Message) []*schema.Message {
 	return out
 }
 
+// luaRoom returns the bytes for all messages: fields of a struct have names of their own in each use, so that the sizes of definitions count four
+// times.
+func luaRoom(room int) int { return budgetBase + 4*(2*room-budgetBase) - len(luaSupport) }
+
 type luaTarget struct {
 	schema   *schema.Schema
 	sessions *Sessions
@@ -83,6 +88,7 @@ type luaTarget struct {
 	messages []*luaMessage
 	tables   map[*schema.Enum]string // see luaCompiler
 	bodies   int
+	room     int // bytes that messages may still take
 	losses
 }
 
@@ -126,7 +132,7 @@ func (g *luaTarget) message(m *schema.Message) {
 			}
 		}
 		c := &luaCompiler{
-			m: laid, tables: g.tables, names: g.names, bodies: &g.bodies, called: map[int]int{}, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
+			m: laid, tables: g.tables, names: g.names, bodies: &g.bodies, called: map[int]int{}, prefixes: map[string]int{}, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
 			out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
 		}
 		for f, part := range contents(laid) {
@@ -149,8 +155,13 @@ func (g *luaTarget) message(m *schema.Message) {
 		for _, name := range laid.Unresolved {
 			c.lose(m, "", "the constant %s has no value; its limit is not checked", name)
 		}
-		g.losses = append(g.losses, c.losses...)
 		c.out.text = c.write(m, ops, (laid.Body.Min.Bits+7)/8)
+		if g.room -= len(c.out.text); g.room < 0 {
+			g.room += len(c.out.text)
+			maps.DeleteFunc(g.tables, func(_ *schema.Enum, name string) bool { return strings.Contains(c.out.text, name+" = ") })
+			fail("%s", tooMuch)
+		}
+		g.losses = append(g.losses, c.losses...)
 		g.messages = append(g.messages, c.out)
 	})
 }

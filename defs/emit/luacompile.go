@@ -189,21 +189,22 @@ func (c *luaCompiler) ops2(w *code, before string, ops []*luaOp, after string, u
 
 // luaCompiler compiles the ops of one message.
 type luaCompiler struct {
-	m      *wire.Message
-	out    *luaMessage
-	fields []*luaField             // by field
-	least  map[int]int64           // by field: minimum size of an element of a list in bytes
-	groups []string                // statements
-	names  luaClasses              // filter names of the file
-	tables map[*schema.Enum]string // tables of value names in the file, for enumerations with many values
-	bodies *int                    // number of BODIES in the file
-	called map[int]int             // by field: the number of the body of a group that contains itself
-	recurs map[int]bool            // fields of groups that contain themselves
-	sets   map[int][]int           // by these: the registers that their bodies set
-	held   map[int]bool            // fields whose values in elements expressions look up
-	chosen map[int]bool            // registers that alternatives and expressions depend on
-	nested bool                    // has parts that can make more nodes than bytes
-	start  int                     // bytes before the part
+	m        *wire.Message
+	out      *luaMessage
+	fields   []*luaField             // by field
+	least    map[int]int64           // by field: minimum size of an element of a list in bytes
+	groups   []string                // statements
+	names    luaClasses              // filter names of the file
+	tables   map[*schema.Enum]string // tables of value names in the file, for enumerations with many values
+	prefixes map[string]int          // beginnings of filter names: numbers of P
+	bodies   *int                    // number of BODIES in the file
+	called   map[int]int             // by field: the number of the body of a group that contains itself
+	recurs   map[int]bool            // fields of groups that contain themselves
+	sets     map[int][]int           // by these: the registers that their bodies set
+	held     map[int]bool            // fields whose values in elements expressions look up
+	chosen   map[int]bool            // registers that alternatives and expressions depend on
+	nested   bool                    // has parts that can make more nodes than bytes
+	start    int                     // bytes before the part
 	losses
 }
 
@@ -701,7 +702,7 @@ func (c *luaCompiler) bookField(of *luaField, name string, it *wire.Item) string
 		kind = luaInteger("int", it.Bits+1)
 	}
 	path := c.names.take(of.path+"."+of.scope.of("wb_"+name), kind)
-	return fmt.Sprintf("field(%s, %s, %s, nil%s)", luaString(path), luaString(name), luaString(kind), c.upOf(of))
+	return fmt.Sprintf("field(%s, %s, %s, nil%s)", c.pathText(path), luaString(name), luaString(kind), c.upOf(of))
 }
 
 // upOf returns the group of a field, as the last argument of the Lua function field.
@@ -717,9 +718,9 @@ func (c *luaCompiler) upOf(lf *luaField) string {
 			path += "." + up.scope.of("wb_list") // the elements have its name
 		}
 		up.group = c.names.take(path, "none")
-		c.groups = append(c.groups, fmt.Sprintf("field(%s, %s, \"none\", %s%s)", luaString(up.group), luaString(up.name), luaDoc(up.f), outer))
+		c.groups = append(c.groups, fmt.Sprintf("field(%s, %s, \"none\", %s%s)", c.pathText(up.group), luaString(up.name), luaDoc(up.f), outer))
 	}
-	return ", " + luaString(up.group)
+	return ", " + c.pathText(up.group)
 }
 
 // field returns the call of the Lua function field.
@@ -731,7 +732,26 @@ func (c *luaCompiler) field(lf *luaField, kind, values string) string {
 	if values != "" {
 		up += ", " + values
 	}
-	return fmt.Sprintf("field(%s, %s, %s, %s%s)", luaString(c.names.take(lf.path, kind)), luaString(lf.name), luaString(kind), luaDoc(lf.f), up)
+	return fmt.Sprintf("field(%s, %s, %s, %s%s)", c.pathText(c.names.take(lf.path, kind)), luaString(lf.name), luaString(kind), luaDoc(lf.f), up)
+}
+
+// pathText returns a filter name. The beginning of a long one is written once in a message.
+func (c *luaCompiler) pathText(path string) string {
+	if n := c.prefixes[path]; n > 0 {
+		return fmt.Sprintf("P[%d]", n)
+	}
+	i := strings.LastIndexByte(path, '.')
+	if strings.Count(path, ".") < 4 || len(path)-i > 60 {
+		return luaString(path)
+	}
+	n := c.prefixes[path[:i]]
+	if n == 0 {
+		text := c.pathText(path[:i])
+		n = len(c.prefixes) + 1
+		c.prefixes[path[:i]] = n
+		c.groups = append(c.groups, fmt.Sprintf("P[%d] = %s", n, text))
+	}
+	return fmt.Sprintf("P[%d] .. %s", n, luaString(path[i:]))
 }
 
 func luaDoc(f *schema.Field) string {
@@ -876,10 +896,10 @@ func (c *luaCompiler) values(t *schema.Number) string {
 	name := c.tables[t.Enum]
 	if name == "" {
 		text := luaValues(t)
-		if len(t.Enum.Values) <= manyValues || text == "" {
+		if len(t.Enum.Values) <= 4 || text == "" {
 			return text
 		}
-		name = fmt.Sprintf("VALUES[%d]", len(c.tables)+1)
+		name = fmt.Sprintf("VALUES[%d]", c.newBody())
 		c.tables[t.Enum] = name
 		c.groups = append(c.groups, name+" = "+text)
 	}
@@ -938,7 +958,7 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 			if p.Mask != 0 {
 				times += ", ones = {" + luaRuns(64, p.Mask, p.Mask) + "}"
 			}
-			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, luaString(c.names.take(paths[p.Name], kinds[p.Name])), luaString(p.Name), luaString(kinds[p.Name]), times))
+			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, c.pathText(c.names.take(paths[p.Name], kinds[p.Name])), luaString(p.Name), luaString(kinds[p.Name]), times))
 		}
 		forms = append(forms, fmt.Sprintf("{when = {%s}, %s}", when, strings.Join(parts, ", ")))
 	}
