@@ -21,6 +21,8 @@ func within(write func(*schema.Schema, Options) ([]File, []Loss)) func(*schema.S
 	}
 }
 
+const tooMuch = "the output would be much larger than the definition, which uses a struct in many places"
+
 // affordable returns the schema without the messages that would exceed the budget.
 // room is the budget for what the size of structs does not tell, see plan.afford.
 func affordable(s *schema.Schema) (_ *schema.Schema, _ losses, room int) {
@@ -43,7 +45,7 @@ func affordable(s *schema.Schema) (_ *schema.Schema, _ losses, room int) {
 			left -= bytes[i]
 			kept = append(kept, m)
 		} else {
-			lost.lose(m, "", "the output would be much larger than the definition, which uses a struct in many places"+isOmitted)
+			lost.lose(m, "", tooMuch+isOmitted)
 		}
 	}
 	if len(lost) == 0 {
@@ -76,7 +78,7 @@ func (p *plan) afford(parts []wire.Part) {
 	}
 	count(parts)
 	if size > p.room {
-		fail("%s", "the output would be much larger than the definition, which uses a struct in many places")
+		fail("%s", tooMuch)
 	}
 	p.room -= size
 }

@@ -36,6 +36,8 @@ func TestEncodingsOfText(t *testing.T) {
 				want = "(" + set.String() + ")"
 			case target.Name == "ksy":
 				want = "encoding: "
+			case set == schema.UTF16BE && target.Name == "lua":
+				want = `set = "utf16be"`
 			case set == schema.UTF16BE:
 				want = "text in utf16be"
 			}

@@ -19,7 +19,7 @@ const allFeatures features = 1<<32 - 1
 const (
 	nativeFeatures features = 0 // C, TypeScript
 	goFeatures              = allFeatures &^ (1<<wire.Positions | 1<<wire.Windows | 1<<wire.Texts | 1<<wire.Elements | 1<<wire.Tags | 1<<wire.LooseEnds)
-	luaFeatures    features = 0
+	luaFeatures             = allFeatures
 	ksyFeatures    features = 0
 )
 

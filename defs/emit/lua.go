@@ -4,6 +4,7 @@ import (
 	"cmp"
 	_ "embed"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -21,7 +22,7 @@ var luaFrame = map[string]string{"name": "string", "status": "string", "op": "ui
 
 // emitLua writes a dissector for Wireshark 4 as one Lua file. The messages are tables after the code that interprets them.
 func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
-	g := &luaTarget{schema: s, sessions: o.Sessions, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newLuaScope(), names: luaClasses{}}
+	g := &luaTarget{schema: s, sessions: o.Sessions, tables: map[*schema.Enum]string{}, losses: slices.Clone(o.lost), top: newLuaScope(), names: luaClasses{}, room: luaRoom(o.room)}
 	for name, kind := range luaFrame {
 		g.names.take(name, kind)
 	}
@@ -46,7 +47,7 @@ func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 	if o.Sessions != nil {
 		out.WriteString("\ndo -- SESSIONS\n\n" + o.Sessions.Lua + "\nend\n")
 	}
-	out.WriteString("\n-- MESSAGES: items of a block are {kind, offset in bits, size in bits}; other parts are consecutive or at an offset.\n")
+	out.WriteString("\n-- MESSAGES: items of a block are {kind, offset in bits, size in bits}; other parts are consecutive or at an offset.\n(function() -- which has registers of its own\n")
 	if len(g.tables) > 0 {
 		out.WriteString("\nlocal VALUES = {} -- names of values, for numbers with many names\n")
 	}
@@ -55,7 +56,7 @@ func emitLua(s *schema.Schema, o Options) ([]File, []Loss) {
 		out.WriteString("\n" + m.text)
 	}
 	own := Range{start, out.Len()}
-	out.WriteString("\nregister()\n")
+	out.WriteString("\nend)()\nregister()\n")
 	return []File{{name + ".lua", out.String(), own}}, lost
 }
 
@@ -75,6 +76,10 @@ func newestFirst(messages []*schema.Message) []*schema.Message {
 	return out
 }
 
+// luaRoom returns the bytes for all messages: fields of a struct have names of their own in each use, so that the sizes of definitions count four
+// times.
+func luaRoom(room int) int { return budgetBase + 4*(2*room-budgetBase) - len(luaSupport) }
+
 type luaTarget struct {
 	schema   *schema.Schema
 	sessions *Sessions
@@ -82,6 +87,8 @@ type luaTarget struct {
 	names    luaClasses
 	messages []*luaMessage
 	tables   map[*schema.Enum]string // see luaCompiler
+	bodies   int
+	room     int // bytes that messages may still take
 	losses
 }
 
@@ -94,6 +101,7 @@ type luaMessage struct {
 	header      int // bytes
 	marks       []luaMark
 	apart       bool // not selected by its code
+	carries     bool // some bytes are messages
 	text        string
 }
 
@@ -118,9 +126,13 @@ type luaMark struct {
 
 func (g *luaTarget) message(m *schema.Message) {
 	g.try(m, luaFeatures, func(laid *wire.Message) {
-		g.encodings(laid)
+		for i := range laid.Fields {
+			if t, ok := laid.Fields[i].Schema.Type.(*schema.Text); ok && t.Charset.Table() {
+				g.lose(m, laid.Label(i), "text in %s is not converted: each byte is a character", t.Charset)
+			}
+		}
 		c := &luaCompiler{
-			m: laid, tables: g.tables, names: g.names, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
+			m: laid, tables: g.tables, names: g.names, bodies: &g.bodies, called: map[int]int{}, prefixes: map[string]int{}, least: map[int]int64{}, fields: make([]*luaField, len(laid.Fields)),
 			out: &luaMessage{m: m, kind: "datagram", length: place(laid.Length), key: place(laid.Code), header: laid.Header},
 		}
 		for f, part := range contents(laid) {
@@ -128,10 +140,12 @@ func (g *luaTarget) message(m *schema.Message) {
 				c.least[f] = (part.Elem.Min.Bits + 7) / 8
 			}
 		}
+		c.depends()
 		root := &luaField{path: g.top.of(m.Name), scope: newLuaScope()}
 		c.out.path = g.names.take(root.path, "none")
 		c.enter(laid.Body.Fields, root)
 		ops := c.ops(laid.Body.Parts, root, true)
+		c.nested = slices.ContainsFunc(laid.Features(), func(u wire.Use) bool { return u.Feature != wire.HalfFloats })
 		if m.Measured {
 			c.out.kind = "measured"
 		}
@@ -141,8 +155,13 @@ func (g *luaTarget) message(m *schema.Message) {
 		for _, name := range laid.Unresolved {
 			c.lose(m, "", "the constant %s has no value; its limit is not checked", name)
 		}
-		g.losses = append(g.losses, c.losses...)
 		c.out.text = c.write(m, ops, (laid.Body.Min.Bits+7)/8)
+		if g.room -= len(c.out.text); g.room < 0 {
+			g.room += len(c.out.text)
+			maps.DeleteFunc(g.tables, func(_ *schema.Enum, name string) bool { return strings.Contains(c.out.text, name+" = ") })
+			fail("%s", tooMuch)
+		}
+		g.losses = append(g.losses, c.losses...)
 		g.messages = append(g.messages, c.out)
 	})
 }
@@ -150,9 +169,6 @@ func (g *luaTarget) message(m *schema.Message) {
 // write writes a message: its groups, then its table.
 func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string {
 	var w code
-	for _, line := range c.groups {
-		w.line("%s", line)
-	}
 	out := c.out
 	w.open("message({")
 	w.line("path = %s, name = %s, def = %s, kind = %s, header = %d, min = %d, parts = %d,",
@@ -182,6 +198,17 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string
 	if out.key.bits > 0 {
 		found = append(found, "key = "+out.key.String())
 	}
+	if c.nested {
+		found = append(found, "nested = true")
+	}
+	if c.m.Whole != wire.None {
+		found = append(found, fmt.Sprintf("whole = %d", c.m.Whole+1))
+	}
+	last := len(ops)
+	if c.m.Tail > 0 {
+		found = append(found, fmt.Sprintf("tail = %d", c.m.Tail))
+		last--
+	}
 	if len(found) > 0 {
 		w.line("%s,", strings.Join(found, ", "))
 	}
@@ -193,9 +220,16 @@ func (c *luaCompiler) write(m *schema.Message, ops []*luaOp, least int64) string
 		}
 		w.line("marks = {%s},", strings.Join(marks, ", "))
 	}
-	w.ops("ops = {", ops, "},")
+	c.ops2(&w, "ops = {", ops[:last], "},", 0)
+	if last < len(ops) {
+		c.ops2(&w, "last = {", ops[last:], "},", 0)
+	}
 	w.shut("})")
-	return w.b.String()
+	var groups code
+	for _, line := range c.groups {
+		groups.line("%s", line)
+	}
+	return groups.b.String() + w.b.String()
 }
 
 // luaApart is a placeholder for the attribute "apart", which depends on all messages.
@@ -262,7 +296,7 @@ func (g *luaTarget) general() {
 	stream, nested := false, false
 	for _, m := range g.messages {
 		stream = stream || m.kind != "datagram"
-		nested = nested || strings.Contains(m.text, "nested = true")
+		nested = nested || m.carries
 	}
 	if stream {
 		g.lose(nil, "", "handshakes and encryption are not in definitions; a stream is parsed as messages from its first byte")

@@ -1,7 +1,10 @@
 package emit
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,6 +20,21 @@ type luaField struct {
 	up    *luaField
 	scope *luaScope // of its nested fields
 	group string    // filter name of the field as a group, once its statement has been written
+	index int       // see wire.Message.Fields
+}
+
+// isShown reports whether a field has a node of its own around those inside it, other than a list.
+func (lf *luaField) isShown() bool {
+	if lf.f == nil {
+		return false
+	}
+	switch t := lf.f.Type.(type) {
+	case *schema.Group:
+		return !t.Bare
+	case *schema.Choice:
+		return !t.Anon
+	}
+	return false
 }
 
 // luaScope assigns the parts of filter names, by names of fields. Fields of one name share a part.
@@ -85,9 +103,12 @@ type luaOp struct {
 	zero     int // items without bits
 	loads    bool
 	optional bool
-	ops      []*luaOp   // list
+	ops      []*luaOp   // list and group
 	cases    [][]*luaOp // choice
 	conds    []string
+	lists    []*luaOp // tagged
+	texts    bool     // choice: it compares texts
+	own      int      // of a group that contains itself: the number of its body
 }
 
 func countOps(ops []*luaOp) int {
@@ -97,16 +118,44 @@ func countOps(ops []*luaOp) int {
 		for _, c := range o.cases {
 			n += countOps(c) + 1
 		}
+		n += countOps(o.lists)
 	}
 	return n
 }
 
-func (c *code) ops(before string, ops []*luaOp, after string) {
-	if len(ops) == 0 {
-		c.line("%s%s", before, after)
+// luaRegisters is how many values of the tables around a body may wait, of at most 50 in each, before the body becomes a statement of its own:
+// Lua has 250 for all tables in progress of a function.
+const luaRegisters = 130
+
+func luaWaiting(n int) int { return min(n, 50) + 4 }
+
+// body writes an attribute with ops and the end of its table.
+func (c *luaCompiler) body(w *code, before string, ops []*luaOp, after string, used, own int) {
+	if own > 0 || len(ops) > 0 && used+luaWaiting(len(ops)) > luaRegisters {
+		if own == 0 {
+			own = c.newBody()
+		}
+		var apart code
+		c.ops2(&apart, fmt.Sprintf("BODIES[%d] = {", own), ops, "}", 0)
+		c.groups = append(c.groups, strings.TrimSuffix(apart.b.String(), "\n"))
+		w.line("%sops = BODIES[%d]%s", before, own, strings.TrimPrefix(after, "}"))
 		return
 	}
-	c.open("%s", before)
+	c.ops2(w, before+"ops = {", ops, after, used)
+}
+
+func (c *luaCompiler) newBody() int {
+	*c.bodies++
+	return *c.bodies
+}
+
+func (c *luaCompiler) ops2(w *code, before string, ops []*luaOp, after string, used int) {
+	if len(ops) == 0 {
+		w.line("%s%s", before, after)
+		return
+	}
+	w.open("%s", before)
+	used += luaWaiting(len(ops))
 	for _, o := range ops {
 		attrs := o.attrs
 		if o.optional {
@@ -114,35 +163,48 @@ func (c *code) ops(before string, ops []*luaOp, after string) {
 		}
 		switch o.kind {
 		case "block":
-			c.open(`{"block", bits = %d, cost = %d%s, items = {`, o.bits, o.bits/8+o.zero, attrs)
+			w.open(`{"block", bits = %d, cost = %d%s, items = {`, o.bits, o.bits/8+o.zero, attrs)
 			for _, it := range o.items {
-				c.line("%s,", it)
+				w.line("%s,", it)
 			}
-			c.shut("}},")
-		case "list":
-			c.ops(fmt.Sprintf(`{"list"%s, ops = {`, attrs), o.ops, "}},")
+			w.shut("}},")
+		case "var":
+			w.line(`{"var", %s%s},`, o.items[0], attrs)
+		case "list", "group":
+			c.body(w, fmt.Sprintf(`{"%s"%s, `, o.kind, attrs), o.ops, "}},", used, o.own)
 		case "choice":
-			c.open(`{"choice"%s, cases = {`, attrs)
+			w.open(`{"choice"%s, cases = {`, attrs)
 			for i, body := range o.cases {
-				c.ops("{"+o.conds[i]+"ops = {", body, "}},")
+				c.body(w, "{"+o.conds[i], body, "}},", used+luaWaiting(len(o.cases)), 0)
 			}
-			c.shut("}},")
+			w.shut("}},")
+		case "tagged":
+			c.ops2(w, fmt.Sprintf(`{"tagged"%s, lists = {`, attrs), o.lists, "}},", used)
 		default:
-			c.line(`{"%s"%s},`, o.kind, attrs)
+			w.line(`{"%s"%s},`, o.kind, attrs)
 		}
 	}
-	c.shut("%s", after)
+	w.shut("%s", after)
 }
 
 // luaCompiler compiles the ops of one message.
 type luaCompiler struct {
-	m      *wire.Message
-	out    *luaMessage
-	fields []*luaField             // by field
-	least  map[int]int64           // by field: minimum size of an element of a list in bytes
-	groups []string                // statements
-	names  luaClasses              // filter names of the file
-	tables map[*schema.Enum]string // tables of value names in the file, for enumerations with many values
+	m        *wire.Message
+	out      *luaMessage
+	fields   []*luaField             // by field
+	least    map[int]int64           // by field: minimum size of an element of a list in bytes
+	groups   []string                // statements
+	names    luaClasses              // filter names of the file
+	tables   map[*schema.Enum]string // tables of value names in the file, for enumerations with many values
+	prefixes map[string]int          // beginnings of filter names: numbers of P
+	bodies   *int                    // number of BODIES in the file
+	called   map[int]int             // by field: the number of the body of a group that contains itself
+	recurs   map[int]bool            // fields of groups that contain themselves
+	sets     map[int][]int           // by these: the registers that their bodies set
+	held     map[int]bool            // fields whose values in elements expressions look up
+	chosen   map[int]bool            // registers that alternatives and expressions depend on
+	nested   bool                    // has parts that can make more nodes than bytes
+	start    int                     // bytes before the part
 	losses
 }
 
@@ -159,19 +221,345 @@ func (c *luaCompiler) ops(parts []wire.Part, list *luaField, first bool) []*luaO
 			for k := range p.Items {
 				c.item(o, &p.Items[k], list, first && i == 0)
 			}
+			if first && i == 0 {
+				c.start = o.bits / 8
+			}
 			out = append(out, o)
 		case wire.Weave:
 			for k := range p.Lists {
 				out = append(out, c.content(&p.Lists[k]))
 			}
 		case wire.Choice:
-			out = append(out, c.choice(p.Cases, list))
+			out = append(out, c.choice(p, list))
+		case wire.Var:
+			out = append(out, c.varint(&p.Items[0], list))
+		case wire.Group, wire.Call:
+			out = append(out, c.group(p))
+		case wire.Let:
+			out = append(out, &luaOp{kind: "let", attrs: fmt.Sprintf(", reg = %d, x = %s", p.Reg+1, c.expr(*p.Expr))})
+		case wire.Computed:
+			out = append(out, c.computed(p, list))
+		case wire.Align:
+			out = append(out, &luaOp{kind: "align", attrs: fmt.Sprintf(", unit = %d", p.Unit)})
+		case wire.Tagged:
+			out = append(out, c.tagged(p))
 		default:
 			out = append(out, c.content(p))
 		}
 		if p.Optional > optional {
 			optional, out[at].optional = p.Optional, true
 		}
+	}
+	return out
+}
+
+// varint compiles a number of variable size.
+func (c *luaCompiler) varint(it *wire.Item, list *luaField) *luaOp {
+	o := &luaOp{kind: "var", loads: true}
+	c.item(o, it, list, false)
+	form := [...]string{schema.LEB128: "leb", schema.SLEB128: "sleb", schema.ZigZag: "zigzag", schema.VLQ: "vlq", schema.Long: "long", schema.Wide: "wide", schema.WideSigned: "wide signed"}[it.Var]
+	o.items[0] = luaString(form) + ", " + o.items[0]
+	return o
+}
+
+// computed compiles a number, a text or bytes that are computed.
+func (c *luaCompiler) computed(p *wire.Part, list *luaField) *luaOp {
+	lf := c.fields[p.Field]
+	x := ", x = " + c.expr(*p.Expr)
+	if len(p.Items) > 0 {
+		var o luaOp
+		c.item(&o, &p.Items[0], list, false)
+		return &luaOp{kind: "shown", attrs: x + ", item = " + o.items[0]}
+	}
+	if p.Reg != wire.None {
+		x += fmt.Sprintf(", reg = %d", p.Reg+1)
+	}
+	if c.held[p.Field] {
+		x += fmt.Sprintf(", hold = %d", p.Field+1)
+	}
+	if _, ok := lf.f.Type.(*schema.Text); ok {
+		return &luaOp{kind: "made", attrs: x + `, set = "utf8", f = ` + c.field(lf, "string", "")}
+	}
+	return &luaOp{kind: "made", attrs: x + ", f = " + c.field(lf, "bytes", "")}
+}
+
+// groupField returns the node of a group or of a choice; one without a filter name if it is shown as the value of its only field.
+func (c *luaCompiler) groupField(lf *luaField, bare bool) string {
+	if bare {
+		return fmt.Sprintf("bare(%s%s)", luaString(lf.name), c.upOf(lf))
+	}
+	inner := &luaField{up: lf}
+	return fmt.Sprintf("field(%s, %s, \"none\")", strings.TrimPrefix(c.upOf(inner), ", "), luaString(lf.name))
+}
+
+// group compiles a group with a body of its own, or another use of one around.
+func (c *luaCompiler) group(p *wire.Part) *luaOp {
+	lf := c.fields[p.Field]
+	t := lf.f.Type.(*schema.Group)
+	attrs := ""
+	reg := func(name string, r int) {
+		if r != wire.None {
+			attrs += fmt.Sprintf(", %s = %d", name, r+1)
+		}
+	}
+	if t.Bare {
+		attrs += ", bare = true"
+	}
+	if p.Kind == wire.Call {
+		again := c.m.Fields[p.Field].Again
+		var saves []string
+		for _, r := range c.sets[again] {
+			saves = append(saves, strconv.Itoa(r+1))
+		}
+		attrs += fmt.Sprintf(", call = %d, saves = {%s}, f = %s", c.called[again], strings.Join(saves, ", "), c.groupField(lf, t.Bare))
+		return &luaOp{kind: "call", attrs: attrs}
+	}
+	reg("size", p.Bytes)
+	reg("at", p.At)
+	reg("first", p.In)
+	reg("last", p.InEnd)
+	reg("begin", p.Begin)
+	reg("stop", p.Stop)
+	if t.Look && t.At != nil {
+		attrs += ", look = true"
+	}
+	if p.Inner {
+		attrs += ", inner = true"
+	}
+	if t.Size != nil {
+		attrs += ", window = true"
+	}
+	switch {
+	case t.Null && t.Sized && t.Packed != schema.Unpacked:
+		attrs += ", null = -1"
+	case t.Null && t.Sized:
+		attrs += ", null = 0"
+	}
+	switch t.Packed {
+	case schema.Unpacked:
+	case schema.Zlib, schema.Deflate, schema.Gzip, schema.Xor, schema.Rotate:
+		attrs += fmt.Sprintf(", pack = %q", t.Packed.String())
+		if p.Expr != nil {
+			attrs += ", key = " + c.expr(*p.Expr)
+		}
+		if clears := c.cleared(p.Body.Parts); clears != "" {
+			attrs += ", clears = {" + clears + "}"
+		}
+	default:
+		fail("%q is compressed with %s", lf.f.Name, t.Packed)
+	}
+	o := &luaOp{kind: "group"}
+	if c.recurs[p.Field] {
+		o.own = c.newBody()
+		c.called[p.Field] = o.own
+		c.sets[p.Field] = nil
+		for r := range luaSets(p.Body.Parts) {
+			c.sets[p.Field] = append(c.sets[p.Field], r)
+		}
+		slices.Sort(c.sets[p.Field])
+	}
+	attrs += ", f = " + c.groupField(lf, t.Bare)
+	o.attrs = attrs
+	o.ops = c.ops(p.Body.Parts, nil, false)
+	return o
+}
+
+// tagged compiles lists whose elements are in any order.
+func (c *luaCompiler) tagged(p *wire.Part) *luaOp {
+	o := &luaOp{kind: "tagged"}
+	var tags []string
+	for i := range p.Lists {
+		l := p.Lists[i].List
+		if l.Other {
+			o.attrs += fmt.Sprintf(", other = %d", i+1)
+		} else {
+			tags = append(tags, fmt.Sprintf("[%d] = %d", l.Tag, i+1))
+		}
+		o.lists = append(o.lists, c.content(&p.Lists[i]))
+	}
+	if p.Ends {
+		o.attrs += ", ends = true"
+	}
+	o.attrs += ", tags = {" + strings.Join(tags, ", ") + "}"
+	return o
+}
+
+// isTag reports whether an item is the tag of an element with any other tag.
+func (c *luaCompiler) isTag(it *wire.Item) bool {
+	i := c.m.Fields[it.Field].Parent
+	for i != wire.None {
+		if l, ok := c.m.Fields[i].Schema.Type.(*schema.List); ok {
+			return l.Other && len(l.Elem.Fields) > 0 && l.Elem.Fields[0] == c.m.Fields[it.Field].Schema
+		}
+		i = c.m.Fields[i].Parent
+	}
+	return false
+}
+
+// depends finds the registers and the elements that alternatives and expressions depend on, and the groups that contain themselves.
+func (c *luaCompiler) depends() {
+	c.held, c.chosen, c.recurs, c.sets = map[int]bool{}, map[int]bool{}, map[int]bool{}, map[int][]int{}
+	for p := range all(c.m.Body.Parts) {
+		if p.Kind == wire.Call {
+			c.recurs[c.m.Fields[p.Field].Again] = true
+		}
+		for i := range p.Cases {
+			c.chosen[p.Cases[i].Reg] = true
+		}
+		if p.Expr == nil {
+			continue
+		}
+		for _, s := range *p.Expr {
+			c.chosen[s.Reg] = true
+			switch s.Op {
+			case schema.Element, schema.Least, schema.Greatest:
+				c.held[s.Inner] = true
+			}
+		}
+	}
+}
+
+// luaSets returns the registers that parts set.
+func luaSets(parts []wire.Part) map[int]bool {
+	out := map[int]bool{}
+	for p := range all(parts) {
+		for _, r := range []int{p.Reg, p.Begin, p.Stop, p.Node, p.Index} {
+			out[r] = true
+		}
+		for i := range p.Items {
+			out[p.Items[i].Reg] = true
+		}
+	}
+	delete(out, wire.None)
+	return out
+}
+
+// cleared returns the registers that parts set, and that others depend on.
+func (c *luaCompiler) cleared(parts []wire.Part) string {
+	var regs []int
+	for r := range luaSets(parts) {
+		if c.chosen[r] {
+			regs = append(regs, r+1)
+		}
+	}
+	slices.Sort(regs)
+	return strings.Trim(strings.ReplaceAll(fmt.Sprint(regs), " ", ", "), "[]")
+}
+
+// luaInt returns an integer as the runtime has it: exact as a number, or an Int64.
+func luaInt(v int64) string {
+	if v >= -1<<52 && v <= 1<<52 {
+		return strconv.FormatInt(v, 10)
+	}
+	return fmt.Sprintf("i64(%d, %d)", uint32(v), uint32(v>>32))
+}
+
+// luaUnits returns the attributes of a number of units that is not a plain unsigned one.
+func luaUnits(it *wire.Item) (attrs string) {
+	t, ok := it.Type.(*schema.Number)
+	if !ok {
+		return ""
+	}
+	attrs = ", own = true"
+	if t.Kind == schema.Signed {
+		attrs += fmt.Sprintf(", signed = %d", t.Bits)
+	}
+	if t.Add != 0 {
+		attrs += ", add = " + luaInt(t.Add)
+	}
+	return attrs
+}
+
+// expr returns an expression.
+func (c *luaCompiler) expr(x wire.Expr) string {
+	var out []string
+	for i := range x {
+		out = append(out, c.step(&x[i]))
+	}
+	return "{" + strings.Join(out, ", ") + "}"
+}
+
+func (c *luaCompiler) step(s *wire.Step) string {
+	switch s.Op {
+	case schema.Literal:
+		return luaInt(s.Int)
+	case schema.FloatLiteral:
+		if math.IsNaN(s.Float) {
+			return "0 / 0"
+		}
+		return luaFloat(s.Float)
+	case schema.TextLiteral:
+		return luaBytes(s.Text)
+	case schema.Begin, schema.End, schema.Index:
+		return fmt.Sprintf(`{"ref", %d}`, s.Reg+1)
+	case schema.Ref:
+		if s.Listed {
+			return fmt.Sprintf(`{"count", %d}`, s.Reg+1)
+		}
+		return fmt.Sprintf(`{"ref", %d%s}`, s.Reg+1, luaTyped(s))
+	case schema.Element, schema.Least, schema.Greatest:
+		return fmt.Sprintf(`{%q, %d, inner = %d%s}`, s.Op.Name(), s.Reg+1, s.Inner+1, luaTyped(s))
+	case schema.Not:
+		return `{"not"}`
+	case schema.If:
+		return `{"if"}`
+	}
+	name := s.Op.Name()
+	if s.Op == schema.Neg {
+		name = "neg"
+	}
+	switch {
+	case s.Of == schema.FloatExpr:
+		name = "f " + name
+	case s.Of == schema.TextExpr && s.Bytes:
+		name = "b " + name
+	case s.Of == schema.TextExpr:
+		name = "t " + name
+	}
+	if s.Op == schema.Characters {
+		return fmt.Sprintf("{%q, text = %q}", name, luaKnown(s.Set))
+	}
+	return fmt.Sprintf("{%q}", name)
+}
+
+// luaKnown returns the name of an encoding of a text that expressions depend on.
+func luaKnown(set schema.Charset) string {
+	if set.Table() {
+		fail("an expression depends on text in %s", set)
+	}
+	return luaCharset(set)
+}
+
+// luaTyped returns the attributes of a step that is the value of a field.
+func luaTyped(s *wire.Step) string {
+	out := ""
+	if s.Add != 0 {
+		out = ", add = " + luaInt(s.Add)
+	}
+	switch {
+	case s.Kind == schema.TextExpr && s.Bytes:
+		return `, text = "utf8"`
+	case s.Kind == schema.TextExpr:
+		return fmt.Sprintf(", text = %q", luaKnown(s.Set))
+	case s.Num != nil:
+		kind := [...]string{schema.Unsigned: "unsigned", schema.Signed: "signed", schema.Float: "float", schema.Bool: "bool"}[s.Num.Kind]
+		out += fmt.Sprintf(", float = %q, bits = %d", kind, s.Num.Bits)
+		if s.Num.Scale != 0 {
+			out += ", scale = " + luaFloat(s.Num.Scale)
+		}
+	case s.Part != nil:
+		out += fmt.Sprintf(", part = {%d, %d", s.Part.Shift, s.Part.Bits)
+		if s.Part.Mask != 0 {
+			out += ", ones = {" + luaRuns(64, s.Part.Mask, s.Part.Mask) + "}"
+		}
+		if s.Part.Ones > 0 {
+			out += fmt.Sprintf(", times = %d", schema.Mask(s.Part.Ones))
+		}
+		out += "}"
+	case s.Truth:
+		out += ", truth = true"
+	case s.Bits > 0:
+		out += fmt.Sprintf(", bits = %d", s.Bits)
 	}
 	return out
 }
@@ -185,17 +573,15 @@ func (c *luaCompiler) enter(fields []int, at *luaField) {
 			if early != (x.Last != wire.None) {
 				continue
 			}
-			lf := &luaField{f: x.Schema, name: x.Name, path: at.path, scope: at.scope}
+			lf := &luaField{f: x.Schema, name: x.Name, path: at.path, scope: at.scope, up: at.up, index: i}
 			switch {
 			case x.Schema.Name == "": // an element has the name of its list
 				lf.name = at.name
 			case !isArray(at.f):
 				lf.path, lf.scope = at.path+"."+at.scope.of(x.Name), newLuaScope()
 			}
-			if at.f != nil {
-				if _, ok := at.f.Type.(*schema.Group); ok {
-					lf.up = at
-				}
+			if at.isShown() && !(x.Schema.Name == "" && isChoice(at.f)) {
+				lf.up = at
 			}
 			c.fields[i] = lf
 			if _, ok := x.Schema.Type.(*schema.Group); ok {
@@ -203,6 +589,11 @@ func (c *luaCompiler) enter(fields []int, at *luaField) {
 			}
 		}
 	}
+}
+
+func isChoice(f *schema.Field) bool {
+	_, ok := f.Type.(*schema.Choice)
+	return ok
 }
 
 // isArray reports whether a field is a group that is shown as an array.
@@ -215,12 +606,15 @@ func isArray(f *schema.Field) bool {
 }
 
 // push adds an item to a block. attrs are further attributes of its table, each preceded by a comma.
-func (o *luaOp) push(kind string, it *wire.Item, attrs string) {
-	if it.Order == schema.Big && it.Bits > 8 {
+func (c *luaCompiler) push(o *luaOp, kind string, it *wire.Item, attrs string) {
+	if it.Order == schema.Big && (it.Bits > 8 || (it.Off|it.Bits)%8 != 0) {
 		attrs = ", big = true" + attrs
 	}
 	if it.Bits == 0 {
 		o.zero++
+	}
+	if it.Field != wire.None && it.Kind == schema.Value && c.held[it.Field] {
+		attrs += fmt.Sprintf(", hold = %d", it.Field+1)
 	}
 	o.items = append(o.items, fmt.Sprintf(`{"%s", %d, %d%s}`, kind, it.Off, it.Bits, attrs))
 }
@@ -244,14 +638,37 @@ func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) 
 				attrs += fmt.Sprintf(", max = %d", l.Uint)
 			}
 			attrs += fmt.Sprintf(", unit = %d", max(int64(bytes), c.least[it.Field]))
+			if ext.Null {
+				attrs += ", null = true"
+			}
 		}
-		o.push(name, it, attrs+", f = "+c.bookField(lf, name, it.Bits))
+		c.push(o, name, it, attrs+luaUnits(it)+", f = "+c.bookField(lf, name, it))
 		o.loads = true
+	case schema.Bytes:
+		attrs := fmt.Sprintf(", reg = %d%s", it.Reg+1, luaUnits(it))
+		if g, ok := c.fields[it.Field].f.Type.(*schema.Group); ok && g.Null && g.Packed != schema.Unpacked {
+			attrs += ", null = true"
+		}
+		c.push(o, "size", it, attrs)
+		o.loads = true
+	case schema.Present:
+		attrs := fmt.Sprintf(", reg = %d", it.Reg+1)
+		if t, ok := it.Type.(*schema.Number); ok && t.Kind == schema.Bool && it.Var == schema.Sized {
+			attrs += ", truth = true"
+		}
+		c.push(o, name, it, attrs)
+		o.loads = true
+	case schema.Tag:
+		c.push(o, name, it, fmt.Sprintf(", must = %d", it.Tag))
 	case schema.Here, schema.Next:
-		o.push(name, it, ", f = "+c.bookField(list, name, it.Bits))
+		c.push(o, name, it, ", f = "+c.bookField(list, name, it))
 	case schema.Code:
-		o.push(name, it, "")
-		if m := c.m.Schema; m.HasKey && it.Bits%8 == 0 && it.Off%8 == 0 {
+		c.push(o, name, it, "")
+		if m := c.m.Schema; m.HasKey && it.Var != schema.Sized {
+			if it.Var == schema.LEB128 {
+				c.out.marks = append(c.out.marks, luaMark{c.start, binary.AppendUvarint(nil, uint64(m.Key.Code))})
+			}
+		} else if m.HasKey && it.Bits%8 == 0 && it.Off%8 == 0 {
 			b := make([]byte, it.Bits/8)
 			for i := range b {
 				shift := 8 * i
@@ -264,25 +681,28 @@ func (c *luaCompiler) item(o *luaOp, it *wire.Item, list *luaField, first bool) 
 		}
 	case schema.Check:
 		c.lose(c.m.Schema, "check", "the checksum is not verified")
-		o.push(name, it, "")
+		c.push(o, name, it, "")
 	case schema.Const:
 		if first {
 			c.out.marks = append(c.out.marks, luaMark{it.Off / 8, it.Bytes})
 		}
-		o.push(name, it, ", bytes = "+luaBytes(it.Bytes))
+		c.push(o, name, it, ", bytes = "+luaBytes(it.Bytes))
 	default:
-		o.push(name, it, "")
+		c.push(o, name, it, "")
 	}
 }
 
 // bookField returns the field of a count, an offset or a similar number of another field.
-func (c *luaCompiler) bookField(of *luaField, name string, bits int) string {
+func (c *luaCompiler) bookField(of *luaField, name string, it *wire.Item) string {
 	if of == nil {
 		fail("%s is outside of a list", name)
 	}
-	kind := luaInteger("uint", bits)
+	kind := luaInteger("uint", it.Bits)
+	if t, ok := it.Type.(*schema.Number); ok && (t.Kind == schema.Signed || t.Add != 0) {
+		kind = luaInteger("int", it.Bits+1)
+	}
 	path := c.names.take(of.path+"."+of.scope.of("wb_"+name), kind)
-	return fmt.Sprintf("field(%s, %s, %s, nil%s)", luaString(path), luaString(name), luaString(kind), c.upOf(of))
+	return fmt.Sprintf("field(%s, %s, %s, nil%s)", c.pathText(path), luaString(name), luaString(kind), c.upOf(of))
 }
 
 // upOf returns the group of a field, as the last argument of the Lua function field.
@@ -298,9 +718,9 @@ func (c *luaCompiler) upOf(lf *luaField) string {
 			path += "." + up.scope.of("wb_list") // the elements have its name
 		}
 		up.group = c.names.take(path, "none")
-		c.groups = append(c.groups, fmt.Sprintf("field(%s, %s, \"none\", %s%s)", luaString(up.group), luaString(up.name), luaDoc(up.f), outer))
+		c.groups = append(c.groups, fmt.Sprintf("field(%s, %s, \"none\", %s%s)", c.pathText(up.group), luaString(up.name), luaDoc(up.f), outer))
 	}
-	return ", " + luaString(up.group)
+	return ", " + c.pathText(up.group)
 }
 
 // field returns the call of the Lua function field.
@@ -312,7 +732,26 @@ func (c *luaCompiler) field(lf *luaField, kind, values string) string {
 	if values != "" {
 		up += ", " + values
 	}
-	return fmt.Sprintf("field(%s, %s, %s, %s%s)", luaString(c.names.take(lf.path, kind)), luaString(lf.name), luaString(kind), luaDoc(lf.f), up)
+	return fmt.Sprintf("field(%s, %s, %s, %s%s)", c.pathText(c.names.take(lf.path, kind)), luaString(lf.name), luaString(kind), luaDoc(lf.f), up)
+}
+
+// pathText returns a filter name. The beginning of a long one is written once in a message.
+func (c *luaCompiler) pathText(path string) string {
+	if n := c.prefixes[path]; n > 0 {
+		return fmt.Sprintf("P[%d]", n)
+	}
+	i := strings.LastIndexByte(path, '.')
+	if strings.Count(path, ".") < 4 || len(path)-i > 60 {
+		return luaString(path)
+	}
+	n := c.prefixes[path[:i]]
+	if n == 0 {
+		text := c.pathText(path[:i])
+		n = len(c.prefixes) + 1
+		c.prefixes[path[:i]] = n
+		c.groups = append(c.groups, fmt.Sprintf("P[%d] = %s", n, text))
+	}
+	return fmt.Sprintf("P[%d] .. %s", n, luaString(path[i:]))
 }
 
 func luaDoc(f *schema.Field) string {
@@ -340,46 +779,65 @@ func (c *luaCompiler) value(o *luaOp, it *wire.Item) {
 		c.bitfield(o, it, lf, t)
 	case *schema.Text:
 		attrs := luaText(t)
-		if !exact(t) {
+		if t.Pad != 0 {
+			attrs += fmt.Sprintf(", pad = %d", t.Pad)
+		} else if !exact(t) {
 			attrs += ", cut = true"
 		}
-		o.push("text", it, attrs+", f = "+c.field(lf, "string", ""))
+		c.push(o, "text", it, attrs+", f = "+c.field(lf, "string", ""))
 	case *schema.Blob:
-		o.push("bytes", it, luaNested(t)+", f = "+c.field(lf, "bytes", ""))
+		c.push(o, "bytes", it, c.luaNested(t)+", f = "+c.field(lf, "bytes", ""))
 	}
 }
 
 func luaText(t *schema.Text) string {
-	return fmt.Sprintf(", unit = %d, set = %s", t.Charset.Unit(), luaString([]string{"utf16le", "latin1", "utf8"}[byteWise(t.Charset)]))
+	return fmt.Sprintf(", unit = %d, set = %s", t.Charset.Unit(), luaString(luaCharset(t.Charset)))
 }
 
-func luaNested(t *schema.Blob) string {
+func luaCharset(set schema.Charset) string {
+	return []string{"utf16le", "latin1", "utf8", "utf16be"}[byteWise(set)]
+}
+
+func (c *luaCompiler) luaNested(t *schema.Blob) string {
 	if t.Nested {
+		c.out.carries = true
 		return ", nested = true"
 	}
 	return ""
 }
 
 func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Number) {
-	var kind, field string
+	var kind, field, variable string
 	switch t.Kind {
 	case schema.Float:
-		if it.Off%8 != 0 {
-			fail("the float %q does not start at a byte boundary", lf.f.Name)
-		}
 		if kind, field = "float", "float"; t.Bits == 64 {
 			field = "double"
 		}
 	case schema.Bool:
 		kind, field = "bool", "boolean"
+		if it.Var != schema.Sized {
+			variable = ", var = true"
+		}
 	case schema.Signed:
 		kind, field = "signed", luaInteger("int", t.Bits)
 	default:
 		kind, field = "unsigned", luaInteger("uint", t.Bits)
 	}
-	attrs := ""
+	attrs := variable
+	if t.Add != 0 {
+		attrs = ", add = " + luaInt(t.Add)
+		if field = "int64"; t.Bits < 32 && t.Add < 1<<30 && t.Add > -1<<30 {
+			field = "int32"
+		}
+	}
+	if t.Absent {
+		attrs += ", absent = true"
+	}
+	if c.isTag(it) {
+		attrs += ", tag = true"
+	}
 	if t.Scale != 0 {
-		attrs, field = ", scale = "+luaFloat(t.Scale), "double"
+		attrs, field = attrs+", scale = "+luaFloat(t.Scale), "double"
 	}
 	if it.Reg != wire.None {
 		attrs += fmt.Sprintf(", reg = %d", it.Reg+1)
@@ -388,12 +846,12 @@ func (c *luaCompiler) number(o *luaOp, it *wire.Item, lf *luaField, t *schema.Nu
 	attrs += luaRange(t)
 	values := ""
 	if t.Enum != nil && len(t.Enum.Values) > 0 {
-		if values = c.values(t); values == "" || t.Scale != 0 {
+		if values = c.values(t); values == "" || field == "int64" || t.Scale != 0 {
 			c.lose(c.m.Schema, lf.path, "the names of its values are omitted: only integers of at most 32 bits can have names")
 			values = ""
 		}
 	}
-	o.push(kind, it, attrs+", f = "+c.field(lf, field, values))
+	c.push(o, kind, it, attrs+", f = "+c.field(lf, field, values))
 }
 
 // luaRange returns the legal range of a number. Limits without a value are omitted.
@@ -438,10 +896,10 @@ func (c *luaCompiler) values(t *schema.Number) string {
 	name := c.tables[t.Enum]
 	if name == "" {
 		text := luaValues(t)
-		if len(t.Enum.Values) <= manyValues || text == "" {
+		if len(t.Enum.Values) <= 4 || text == "" {
 			return text
 		}
-		name = fmt.Sprintf("VALUES[%d]", len(c.tables)+1)
+		name = fmt.Sprintf("VALUES[%d]", c.newBody())
 		c.tables[t.Enum] = name
 		c.groups = append(c.groups, name+" = "+text)
 	}
@@ -474,8 +932,8 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 			if p.Kind == schema.Bool {
 				kind = "boolean"
 			}
-			if p.Bits > 48 && p.Bits < 64 {
-				fail("the part %q of the bitfield %q has %d bits", p.Name, lf.f.Name, p.Bits)
+			if p.Ones > 48 {
+				fail("the part %q of the bitfield %q has %d bits", p.Name, lf.f.Name, p.Ones)
 			}
 			switch old := kinds[p.Name]; {
 			case old == "", old == "boolean":
@@ -490,27 +948,44 @@ func (c *luaCompiler) bitfield(o *luaOp, it *wire.Item, lf *luaField, t *schema.
 	}
 	var forms []string
 	for _, form := range t.Forms {
-		var when, parts []string
-		for shift := 0; shift < t.Bits; shift++ {
-			n := 0
-			for shift+n < t.Bits && n < 32 && form.Mask>>(shift+n)&1 == 1 {
-				n++
-			}
-			if n > 0 {
-				when = append(when, fmt.Sprintf("{%d, %d, %d}", shift, n, form.Match>>shift&(1<<n-1)))
-				shift += n - 1
-			}
-		}
+		var parts []string
+		when := luaRuns(t.Bits, form.Mask, form.Match)
 		for _, p := range form.Parts {
 			times := ""
 			if p.Ones > 0 {
 				times = fmt.Sprintf(", times = %d", schema.Mask(p.Ones))
 			}
-			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, luaString(c.names.take(paths[p.Name], kinds[p.Name])), luaString(p.Name), luaString(kinds[p.Name]), times))
+			if p.Mask != 0 {
+				times += ", ones = {" + luaRuns(64, p.Mask, p.Mask) + "}"
+			}
+			parts = append(parts, fmt.Sprintf("{%d, %d, f = field(%s, %s, %s)%s}", p.Shift, p.Bits, c.pathText(c.names.take(paths[p.Name], kinds[p.Name])), luaString(p.Name), luaString(kinds[p.Name]), times))
 		}
-		forms = append(forms, fmt.Sprintf("{when = {%s}, %s}", strings.Join(when, ", "), strings.Join(parts, ", ")))
+		forms = append(forms, fmt.Sprintf("{when = {%s}, %s}", when, strings.Join(parts, ", ")))
 	}
-	o.push("packed", it, ", forms = {"+strings.Join(forms, ", ")+"}, f = "+c.field(lf, luaInteger("uint", t.Bits), ""))
+	reg := ""
+	if it.Reg != wire.None {
+		reg, o.loads = fmt.Sprintf(", reg = %d", it.Reg+1), true
+	}
+	if it.Var != schema.Sized {
+		reg += ", var = true"
+	}
+	c.push(o, "packed", it, reg+", forms = {"+strings.Join(forms, ", ")+"}, f = "+c.field(lf, luaInteger("uint", t.Bits), ""))
+}
+
+// luaRuns returns the runs of up to 32 bits of a mask, with their values.
+func luaRuns(bits int, mask, match uint64) string {
+	var out []string
+	for shift := 0; shift < bits; shift++ {
+		n := 0
+		for shift+n < bits && n < 32 && mask>>(shift+n)&1 == 1 {
+			n++
+		}
+		if n > 0 {
+			out = append(out, fmt.Sprintf("{%d, %d, %d}", shift, n, match>>shift&(1<<n-1)))
+			shift += n - 1
+		}
+	}
+	return strings.Join(out, ", ")
 }
 
 // content compiles a part of variable size.
@@ -520,10 +995,37 @@ func (c *luaCompiler) content(p *wire.Part) *luaOp {
 	switch p.Extent.Size {
 	case schema.Fixed:
 		attrs += fmt.Sprintf(", n = %d", max(p.Extent.N, 0))
-	case schema.Counted:
+	case schema.Counted, schema.Computed:
 		attrs += fmt.Sprintf(", count = %d", p.Count+1)
+		if p.Extent.Null && p.Extent.Size == schema.Counted {
+			attrs += ", null = true"
+		}
+		if p.Extent.Size == schema.Computed {
+			attrs += ", computed = true"
+		}
 	case schema.Terminated:
-		attrs += ", ended = true"
+		end := byte(0)
+		if p.Unit == 1 {
+			end = p.Extent.End
+		}
+		attrs += fmt.Sprintf(", ended = %d", end)
+	}
+	for _, x := range []struct {
+		name string
+		is   bool
+	}{{"lax", p.Extent.Lax}, {"keep", p.Extent.Keep}, {"with", p.Extent.With}} {
+		if x.is {
+			attrs += ", " + x.name + " = true"
+		}
+	}
+	if p.Extent.Trim {
+		attrs += fmt.Sprintf(", trim = %d", p.Extent.Pad)
+	}
+	if p.Reg != wire.None {
+		attrs += fmt.Sprintf(", reg = %d", p.Reg+1)
+	}
+	if c.held[p.Field] {
+		attrs += fmt.Sprintf(", hold = %d", p.Field+1)
 	}
 	if p.Offset != wire.None {
 		attrs += fmt.Sprintf(", offset = %d", p.Offset+1)
@@ -532,10 +1034,7 @@ func (c *luaCompiler) content(p *wire.Part) *luaOp {
 	case *schema.Text:
 		return &luaOp{kind: "text", attrs: attrs + luaText(t) + ", f = " + c.field(lf, "string", "")}
 	case *schema.Blob:
-		if t.Size == schema.Terminated {
-			fail("the bytes %q are zero-terminated", lf.f.Name)
-		}
-		return &luaOp{kind: "bytes", attrs: attrs + ", unit = 1" + luaNested(t) + ", f = " + c.field(lf, "bytes", "")}
+		return &luaOp{kind: "bytes", attrs: attrs + ", unit = 1" + c.luaNested(t) + ", f = " + c.field(lf, "bytes", "")}
 	}
 	return c.list(p, lf, attrs)
 }
@@ -551,8 +1050,27 @@ func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
 	field := c.field(&own, "none", "")
 	c.enter(p.Elem.Fields, inner)
 	o.ops = c.ops(p.Elem.Parts, inner, false)
-	if len(o.ops) == 0 || len(o.ops) == 1 && o.ops[0].kind == "block" && !o.ops[0].optional && !o.ops[0].loads {
+	open := p.Extent.Size >= schema.Until
+	if !open && p.Index == wire.None && (len(o.ops) == 0 || len(o.ops) == 1 && o.ops[0].kind == "block" && !o.ops[0].optional && !o.ops[0].loads && o.ops[0].bits%8 == 0) {
 		attrs += ", plain = true"
+	}
+	if p.Node != wire.None {
+		attrs += fmt.Sprintf(", node = %d", p.Node+1)
+	}
+	if p.Index != wire.None {
+		attrs += fmt.Sprintf(", index = %d", p.Index+1)
+	}
+	switch p.Extent.Size {
+	case schema.Until:
+		attrs += fmt.Sprintf(", till = %d", p.List.End)
+	case schema.While:
+		attrs += ", more = " + place(p.More).String()
+	case schema.Ending:
+		attrs += fmt.Sprintf(", last = %d", p.Ended+1)
+	case schema.Scattered:
+		if p.List.Once {
+			attrs += ", once = true"
+		}
 	}
 	if p.Linked() {
 		attrs += ", next = " + place(p.Next).String()
@@ -561,24 +1079,46 @@ func (c *luaCompiler) list(p *wire.Part, lf *luaField, attrs string) *luaOp {
 	return o
 }
 
-// choice compiles the alternatives at the end of a struct.
-func (c *luaCompiler) choice(cases []wire.Case, at *luaField) *luaOp {
+// choice compiles alternatives.
+func (c *luaCompiler) choice(p *wire.Part, at *luaField) *luaOp {
 	o := &luaOp{kind: "choice"}
-	for i := range cases {
-		x := &cases[i]
-		cond := fmt.Sprintf("min = %d, ", x.Min)
+	if p.Field != wire.None {
+		at = c.fields[p.Field]
+		if at.name != "" {
+			o.attrs = ", name = " + luaString(at.name)
+		}
+	}
+	var inside []wire.Part
+	for i := range p.Cases {
+		x := &p.Cases[i]
+		inside = append(inside, x.Body.Parts...)
+		cond := ""
 		switch {
+		case x.Else:
+			cond = "other = true, "
+		case x.Text != nil:
+			cond = "text = " + luaBytes([]byte(*x.Text)) + ", "
+			o.texts = true
+		case x.Reg != wire.None && p.Field == wire.None:
+			cond = fmt.Sprintf("min = %d, reg = %d, value = %s, ", x.Min, x.Reg+1, luaInt(int64(x.Value)))
 		case x.Reg != wire.None:
-			f := c.m.Fields[c.m.Regs[x.Reg].Field].Schema
-			if n, ok := f.Type.(*schema.Number); !ok || n.Kind == schema.Float || n.Bits > 48 {
-				fail("alternatives depend on %q, which is not an integer of at most 48 bits", f.Name)
+			cond = fmt.Sprintf("value = %s, ", luaInt(int64(x.Value)))
+		default:
+			if cond = fmt.Sprintf("min = %d, ", x.Min); x.Max > 0 {
+				cond += fmt.Sprintf("max = %d, ", x.Max)
 			}
-			cond = fmt.Sprintf("reg = %d, value = %d, ", x.Reg+1, x.Value)
-		case x.Max > 0:
-			cond += fmt.Sprintf("max = %d, ", x.Max)
 		}
 		c.enter(x.Body.Fields, at)
 		o.conds, o.cases = append(o.conds, cond), append(o.cases, c.ops(x.Body.Parts, at, false))
+	}
+	if p.Field != wire.None {
+		o.attrs += fmt.Sprintf(", reg = %d", p.Cases[0].Reg+1)
+		if o.texts {
+			o.attrs += ", text = true"
+		}
+	}
+	if clears := c.cleared(inside); clears != "" {
+		o.attrs += ", clears = {" + clears + "}"
 	}
 	return o
 }
