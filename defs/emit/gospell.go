@@ -30,6 +30,7 @@ var goWording = wording{
 	failed:   "if x.err != nil {\n\tbreak\n}",
 	closure:  "func() {",
 	branch:   "%s:",
+	nowhere:  "nil",
 	place:    "place{%s}",
 	length:   "len(%s)",
 	end:      "len(x.b)",
@@ -201,8 +202,8 @@ func (g *goTarget) kind(at slot, _ *member, bare bool) slot {
 	return g.inner(goSlot(v), bare)
 }
 
-func (g *goTarget) part(r *record, base slot, n int) {
-	g.guard(fmt.Sprintf("x.part(&%s, %d)", g.dot(base.set, g.parts[r]), n))
+func (g *goTarget) part(r *record, base slot, parts []wire.Part) {
+	g.guard(fmt.Sprintf("x.part(&%s, %d)", g.dot(base.set, g.parts[r]), parts[0].Optional))
 }
 
 func (g *goTarget) make(at slot) string { return "value(x, &" + at.set + ")" }

@@ -92,7 +92,8 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 			if k > schema.Gzip {
 				fail("contents of %q are compressed by %s", name, k)
 			}
-			w.plan.packed = w.plan.packed || k != schema.Unpacked
+			w.m.packed = w.m.packed || k != schema.Unpacked
+			w.plan.packed = w.plan.packed || w.m.packed
 			if k != schema.Unpacked || x.Bytes != wire.None {
 				w.inside++
 			}
@@ -125,13 +126,7 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 
 // optional notes the members that are there only if a part is.
 func (w *wiring) optional(x *wire.Part, r *record) {
-	fields := []int{x.Field}
-	for k := range x.Items {
-		if it := &x.Items[k]; it.Kind == schema.Value {
-			fields = append(fields, it.Field)
-		}
-	}
-	for _, f := range fields {
+	for _, f := range values(x) {
 		for ; f != wire.None; f = w.m.laid.Fields[f].Parent {
 			if w.around[f] == r {
 				w.mem[f].part = max(w.mem[f].part, x.Optional)
@@ -139,6 +134,17 @@ func (w *wiring) optional(x *wire.Part, r *record) {
 			}
 		}
 	}
+}
+
+// values returns the fields whose values are in a part.
+func values(p *wire.Part) []int {
+	fields := []int{p.Field}
+	for k := range p.Items {
+		if it := &p.Items[k]; it.Kind == schema.Value {
+			fields = append(fields, it.Field)
+		}
+	}
+	return fields
 }
 
 func (w *wiring) choice(x *wire.Part, r *record, name string) {
@@ -224,6 +230,7 @@ type wirer struct {
 	at       []slot             // by field: its value
 	mem      []*member          // likewise
 	read     []bool             // by register: something depends on it
+	computed map[int]bool       // registers with the value of an expression
 	fn       *function
 	methods  map[string]string
 	shared   map[string]string // functions of groups that contain themselves, by struct
@@ -234,6 +241,7 @@ type wirer struct {
 type slot struct {
 	set, get string
 	zero     string // of a value that may be missing
+	typ      string // likewise
 }
 
 // wording is the formats of a language for short expressions and statements.
@@ -244,6 +252,7 @@ type wording struct {
 	closure  string // starts a function without parameters
 	branch   string // opens an alternative of a switch
 	merge    string // closes it
+	nowhere  string // no block
 	place    string // of a number in a block
 	length   string // of a list or of bytes
 	end      string // where what is written ends so far
@@ -279,7 +288,7 @@ type speller interface {
 	of(base slot, m *member) slot
 	fill(m *member, at slot)                    // prints: creates a group with members of its own, if it may be missing
 	kind(at slot, kind *member, bare bool) slot // prints: creates an alternative
-	part(r *record, base slot, n int)           // prints: returns unless an optional part is present
+	part(r *record, base slot, parts []wire.Part)           // prints: returns unless optional parts are present
 	inner(at slot, null bool) slot              // the value of one that may be missing
 	make(at slot) string                        // creates a value that is read
 	pass(method string, at slot, args string)   // prints
@@ -324,7 +333,7 @@ type function struct {
 	more   string // the variable that a list of schema.While ends with
 	moreOf string
 	index  string
-	parts  string // the variable with the number of optional parts, if there is one
+	parts  bool // it has a variable with the number of optional parts
 }
 
 func newWirer(p *plan, say *prints, words *wording, reserved []string) wirer {
@@ -343,6 +352,12 @@ func (w *wirer) message(m *message) {
 	w.at, w.mem = make([]slot, len(w.laid.Fields)), m.mem
 	w.read = make([]bool, len(w.laid.Regs))
 	w.reads(w.laid.Body.Parts, func(reg int) { w.read[reg] = true })
+	w.computed = map[int]bool{}
+	for p := range all(w.laid.Body.Parts) {
+		if p.Kind == wire.Let || p.Kind == wire.Computed {
+			w.computed[p.Reg] = true
+		}
+	}
 	laid := w.laid
 	var checks, ends []string
 	if at := laid.Length; at.Bits > 0 {
@@ -542,7 +557,11 @@ func (w *wirer) body(parts []wire.Part, r *record, base slot) {
 	for i := range parts {
 		p := &parts[i]
 		if p.Optional > 0 && (i == 0 || parts[i-1].Optional != p.Optional) {
-			w.lang.part(r, base, p.Optional)
+			end := i + 1
+			for end < len(parts) && parts[end].Optional == p.Optional {
+				end++
+			}
+			w.lang.part(r, base, parts[i:end])
 		}
 		if p.Kind == wire.Choice && p.Field == wire.None {
 			w.variants(p, r, base)
@@ -557,7 +576,7 @@ func (w *wirer) part(p *wire.Part) {
 	case wire.Block:
 		w.block(p, "")
 	case wire.Var:
-		w.other("nil", &p.Items[0])
+		w.other(w.wording.nowhere, &p.Items[0])
 	case wire.Text, wire.Blob:
 		w.run(p)
 	case wire.List:
@@ -969,7 +988,12 @@ func (w *wirer) choice(p *wire.Part) {
 		}
 		return w.lang.constant(c.Reg, c.Value)
 	}, func(c *wire.Case, k int) {
-		switch at := w.at[f]; {
+		at := w.at[f]
+		if len(m.kinds) > 1 && m.kind[k] != nil {
+			w.lang.fill(m, at)
+			at = w.lang.of(w.lang.inner(at, false), m.kind[k])
+		}
+		switch {
 		case c.Body.Struct == nil:
 		case t.Anon:
 			w.enter(c.Body.Fields, at)
@@ -982,9 +1006,6 @@ func (w *wirer) choice(p *wire.Part) {
 
 // chosen writes the value of an alternative.
 func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
-	if len(w.mem[f].kinds) > 1 {
-		at = w.lang.of(at, kind)
-	}
 	if len(c.Body.Parts) == 0 {
 		w.line("%s;", w.lang.make(at))
 		return
@@ -1014,7 +1035,7 @@ func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 // own passes a group that contains itself.
 func (w *wirer) own(f int, p *wire.Part) {
 	at := w.at[f]
-	if w.mem[f].ptr {
+	if w.mem[f].ptr || at.zero != "" {
 		at.set = w.lang.make(at)
 		at.get = at.set
 	}

@@ -243,6 +243,8 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	at, label, v := w.at[it.Field], w.label(it.Field), "f"+w.id()
 	all, bits := w.lang.allOf(t, at.get)
+	w.lang.fill(w.mem[it.Field], at)
+	at.set = w.lang.inner(at, false).set
 	w.line(w.wording.bits, v)
 	w.open("if (x.writing) {")
 	if t.All != "" {
