@@ -286,13 +286,13 @@ type speller interface {
 	form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string
 
 	of(base slot, m *member) slot
-	fill(m *member, at slot)                    // prints: creates a group with members of its own, if it may be missing
-	kind(at slot, kind *member, bare bool) slot // prints: creates an alternative
-	part(r *record, base slot, parts []wire.Part)           // prints: returns unless optional parts are present
-	inner(at slot, null bool) slot              // the value of one that may be missing
-	make(at slot) string                        // creates a value that is read
-	pass(method string, at slot, args string)   // prints
-	array(at slot, n int, label string)         // prints: bytes of a fixed number
+	fill(m *member, at slot)                      // prints: creates a group with members of its own, if it may be missing
+	kind(at slot, kind *member, bare bool) slot   // prints: creates an alternative
+	part(r *record, base slot, parts []wire.Part) // prints: returns unless optional parts are present
+	inner(at slot, null bool) slot                // the value of one that may be missing
+	make(at slot) string                          // creates a value that is read
+	pass(method string, at slot, args string)     // prints
+	array(at slot, n int, label string)           // prints: bytes of a fixed number
 
 	pick(cond string, a, b uint64, bits int) string
 	constant(reg int, v uint64) string                   // of the type of a register

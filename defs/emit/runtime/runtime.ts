@@ -105,7 +105,7 @@ export class Coder {
 	/** Returns a number near the start of the message. */
 	peek(off: number, bits: number, big: boolean): number {
 		if (Math.ceil((off + bits) / 8) > this.stop) throw new Incomplete();
-		return Number(loadBig(this.view, 0, off, bits, big));
+		return loadAny(this.view, 0, off, bits, big);
 	}
 
 	/** Limits reading to the size of the message, which is in its header. */
@@ -155,8 +155,9 @@ export class Coder {
 
 	/** Sets a size or an offset, at a place in bits. */
 	put(at: number, bits: number, big: boolean, v: number, field: string): void {
-		this.fits(v < 2 ** bits, bits, field);
-		storeBig(this.view, 0, at, bits, big, BigInt(v));
+		this.fits(v < power(bits), bits, field);
+		if (bits <= 32) store(this.view, 0, at, bits, big, v);
+		else storeBig(this.view, 0, at, bits, big, BigInt(v));
 	}
 
 	/** Fails unless a value fits its bits. */
@@ -235,13 +236,13 @@ export class Coder {
 
 	/** Returns the bits of an integer that is written. */
 	unsigned(v: number, bits: number, field: string): number {
-		if (!(v >= 0 && v < 2 ** bits && Number.isInteger(v))) this.fits(false, bits, field);
+		if (!(v >= 0 && v < power(bits) && Number.isInteger(v))) this.fits(false, bits, field);
 		return v;
 	}
 
 	signed(v: number, bits: number, field: string): number {
-		if (!(v >= -(2 ** (bits - 1)) && v < 2 ** (bits - 1) && Number.isInteger(v))) this.fits(false, bits, field);
-		return v < 0 ? v + 2 ** bits : v;
+		if (!(v >= -power(bits - 1) && v < power(bits - 1) && Number.isInteger(v))) this.fits(false, bits, field);
+		return v < 0 ? v + power(bits) : v;
 	}
 
 	unsignedBig(v: bigint, bits: number, field: string): bigint {
@@ -440,7 +441,7 @@ export class Coder {
 		this.spend(n, 0, field);
 		const follow = (at: number): number => {
 			if (at < this.header || at > this.stop || Math.ceil((next.off + next.bits) / 8) > this.stop - at) return -1;
-			return Number(loadBig(this.view, at, next.off, next.bits, next.big)) || -1;
+			return loadAny(this.view, at, next.off, next.bits, next.big) || -1;
 		};
 		let rising = true;
 		for (let pos = at, i = 1; i < n; i++) {
@@ -486,7 +487,7 @@ export class Coder {
 
 	linked(c: Chain): void {
 		if (!this.writing) {
-			c.at = Number(loadBig(this.view, c.elem, c.next.off, c.next.bits, c.next.big)); // the element has the bytes
+			c.at = loadAny(this.view, c.elem, c.next.off, c.next.bits, c.next.big); // the element has the bytes
 			this.far = Math.max(this.far, this.pos);
 		} else if (c.here.bits > 0) this.put(8 * c.elem + c.here.off, c.here.bits, c.here.big, c.elem - this.base, c.field);
 	}
@@ -710,7 +711,10 @@ export function flag(raw: bigint, mask: bigint, on: boolean): bigint {
 export const unless = (n: number, there: boolean): number => (there ? n : -1);
 
 /** Interprets the lowest bits as two's complement. */
-export const extend = (v: number, bits: number): number => (v >= 2 ** (bits - 1) ? v - 2 ** bits : v);
+export const extend = (v: number, bits: number): number => (v >= power(bits - 1) ? v - power(bits) : v);
+
+const powers = Array.from({ length: 65 }, (_, i) => 2 ** i);
+const power = (n: number): number => powers[n]!;
 
 const valueOf = (n: Coding, raw: number): number => (n.signed ? extend(raw, n.bits) : raw) + n.add;
 const sizeOf = (n: Coding, raw: bigint): number => Number(n.signed ? BigInt.asIntN(n.bits, raw) : raw) + n.add;
@@ -734,6 +738,11 @@ export function load(view: DataView, at: number, off: number, bits: number, big:
 		i += n;
 	}
 	return v;
+}
+
+/** Reads an integer of any width, which may lose its lowest bits. */
+function loadAny(view: DataView, at: number, off: number, bits: number, big: boolean): number {
+	return bits <= 32 ? load(view, at, off, bits, big) : Number(loadBig(view, at, off, bits, big));
 }
 
 export function loadBig(view: DataView, at: number, off: number, bits: number, big: boolean): bigint {
@@ -811,7 +820,7 @@ export const utf16LE: Charset = {
 	units: (s) => s.length,
 	decode(b) {
 		let s = "";
-		for (let i = 0; i + 1 < b.length; i += 2) s += String.fromCharCode((b[i] ?? 0) | ((b[i + 1] ?? 0) << 8));
+		for (let i = 0; i + 1 < b.length; i += 2) s += String.fromCharCode(b[i]! | (b[i + 1]! << 8));
 		return s;
 	},
 	encode(s) {
@@ -829,7 +838,7 @@ export const latin1: Charset = {
 	units: (s) => s.length,
 	decode(b) {
 		let s = "";
-		for (const c of b) s += String.fromCharCode(c);
+		for (let i = 0; i < b.length; i++) s += String.fromCharCode(b[i]!);
 		return s;
 	},
 	encode(s, field) {
