@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"wirebench/defs/schema"
 )
@@ -35,15 +36,52 @@ func tsNames(text string) (out []string) {
 	return out
 }
 
-// tsSupport returns the declarations of the runtime; users see only its errors.
-func tsSupport(packed bool) string {
-	text := tsRuntime
-	if packed {
-		_, pack, _ := strings.Cut(tsPack, "\n\n")
-		text += "\n" + pack
+var tsMethod = regexp.MustCompile(`(?m)^\t(\w+)(?:<\w+>)?\(`)
+
+// tsWords notes the names in a text, those of members of the coder as x.name.
+func tsWords(text string, used map[string]bool) {
+	for _, path := range strings.FieldsFunc(text, func(c rune) bool { return c != '.' && c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) }) {
+		base, rest, _ := strings.Cut(strings.TrimLeft(path, "."), ".") // "...list" is a name, too
+		if used[base] = true; base == "x" || base == "this" {
+			member, _, _ := strings.Cut(rest, ".")
+			used["x."+member] = true
+		}
 	}
-	_, text, _ = strings.Cut(text, "\n\n")
-	return tsDeclaration.ReplaceAllStringFunc(text, func(s string) string {
+}
+
+// tsSupport returns the parts of the runtime that some text needs: functions, and methods of the coder. Users see only its errors.
+func tsSupport(text string, packed bool) string {
+	support := tsRuntime
+	if packed {
+		support += strings.TrimPrefix(tsPack, "import { Coder } from \"./runtime.js\";\n")
+	}
+	chunks := strings.Split(support, "\n\n")[1:]
+	used, kept := map[string]bool{"Incomplete": true, "Illegal": true, "Refused": true}, make([]bool, len(chunks))
+	for again := true; again; {
+		tsWords(text, used)
+		again, text = false, ""
+		for i, c := range chunks {
+			need := true
+			if names := tsNames(c); len(names) > 0 {
+				need = slices.ContainsFunc(names, func(name string) bool { return used[name] })
+			} else if m := tsMethod.FindStringSubmatch(c); m != nil && m[1] != "constructor" {
+				need = used["x."+m[1]]
+			}
+			if need && !kept[i] {
+				kept[i], again = true, true
+				text += c
+			}
+		}
+	}
+	var out []string
+	for i, c := range chunks {
+		if kept[i] {
+			out = append(out, c)
+		} else if strings.HasPrefix(c, "\t") && strings.HasSuffix(c, "\n}") { // the end of the class
+			out[len(out)-1] += "\n}"
+		}
+	}
+	return tsDeclaration.ReplaceAllStringFunc(strings.Join(out, "\n\n"), func(s string) string {
 		if !strings.HasPrefix(s, "export class ") || strings.HasSuffix(s, " Coder") {
 			s = strings.TrimPrefix(s, "export ")
 		}
@@ -81,7 +119,7 @@ func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	if len(g.encodings) > 0 {
 		g.b.WriteString("// The encodings of integers.\n" + strings.Join(g.encodings, "") + "\n")
 	}
-	files := []File{around(base+".ts", head("// ", "ts", s, p.kinds())+"\n", g.b.String(), tsSupport(p.packed))}
+	files := []File{around(base+".ts", head("// ", "ts", s, p.kinds())+"\n", g.b.String(), tsSupport(g.b.String(), p.packed))}
 	if list := p.vectors(o.Vectors); len(list) > 0 {
 		files = append(files, g.vectors(base, list))
 	}
