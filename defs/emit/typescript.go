@@ -51,20 +51,19 @@ func tsWords(text string, used map[string]bool) {
 
 // tsSupport returns the parts of the runtime that some text needs: functions, and methods of the coder. Users see only its errors.
 func tsSupport(text string, packed bool) string {
-	support := tsRuntime
+	chunks := strings.Split(strings.TrimSuffix(tsRuntime, "\n"), "\n\n")[1:]
 	if packed {
-		support += strings.TrimPrefix(tsPack, "import { Coder } from \"./runtime.js\";\n")
+		chunks = append(chunks, strings.TrimPrefix(tsPack, "import { Coder } from \"./runtime.js\";\n\n"))
 	}
-	chunks := strings.Split(support, "\n\n")[1:]
 	used, kept := map[string]bool{"Incomplete": true, "Illegal": true, "Refused": true}, make([]bool, len(chunks))
 	for again := true; again; {
 		tsWords(text, used)
 		again, text = false, ""
 		for i, c := range chunks {
 			need := true
-			if names := tsNames(c); len(names) > 0 {
+			if names := tsNames(c); len(names) > 0 && !slices.Contains(names, "pack") {
 				need = slices.ContainsFunc(names, func(name string) bool { return used[name] })
-			} else if m := tsMethod.FindStringSubmatch(c); m != nil && m[1] != "constructor" {
+			} else if m := tsMethod.FindStringSubmatch(c); len(names) == 0 && m != nil && m[1] != "constructor" {
 				need = used["x."+m[1]]
 			}
 			if need && !kept[i] {
@@ -81,7 +80,7 @@ func tsSupport(text string, packed bool) string {
 			out[len(out)-1] += "\n}"
 		}
 	}
-	return tsDeclaration.ReplaceAllStringFunc(strings.Join(out, "\n\n"), func(s string) string {
+	return tsDeclaration.ReplaceAllStringFunc(strings.TrimSpace(strings.Join(out, "\n\n"))+"\n", func(s string) string {
 		if !strings.HasPrefix(s, "export class ") || strings.HasSuffix(s, " Coder") {
 			s = strings.TrimPrefix(s, "export ")
 		}

@@ -125,6 +125,31 @@ func (m *modules) emitParts(t *testing.T) {
 	m.test()
 }
 
+// packedText is a definition with compressed contents.
+const packedText = `meta: {id: packed, endian: le}
+seq:
+  - {id: kind, type: u2}
+  - {id: body, size-eos: true, process: zlib, type: inner}
+types:
+  inner:
+    seq:
+      - {id: number, type: u4}
+      - {id: name, type: strz, encoding: UTF-8}
+      - {id: rest, size-eos: true}
+`
+
+// emitPacked adds a definition with compressed contents.
+func (m *modules) emitPacked(t *testing.T) {
+	s, diags := defs.Load([]*source.File{source.New("packed.ksy", packedText)}, "kaitai", schema.Options{})
+	if len(diags) > 0 {
+		t.Fatal(diags.Render())
+	}
+	if n := m.emit(t, "packed", s, 20); n < 10 {
+		t.Errorf("%d vectors", n)
+	}
+	m.test()
+}
+
 // emitRandom adds random definitions.
 func (m *modules) emitRandom(t *testing.T) {
 	vectors := 0
@@ -228,6 +253,9 @@ func TestGoParts(t *testing.T) {
 	t.Parallel()
 	goModules(t).emitParts(t)
 }
+
+func TestGoPacked(t *testing.T)             { goModules(t).emitPacked(t) }
+func TestToolTypeScriptPacked(t *testing.T) { tsModules(t).emitPacked(t) }
 
 func TestGoRandomProtoDef(t *testing.T) {
 	t.Parallel()
