@@ -44,6 +44,7 @@ type message struct {
 	laid   *wire.Message
 	mem    []*member // by field, of targets that write messages from their parts
 	plain  bool      // it has no features
+	packed bool      // it has compressed contents
 }
 
 // record is a type of the output, with members.

@@ -249,9 +249,9 @@ func TestCorporaPublishedProtoDef(t *testing.T) {
 				if strings.Contains(files[0].Text, "message is omitted") {
 					t.Errorf("%s: the dissector lacks %v", name, losses)
 				}
-			case "go":
+			case "go", "ts":
 				if len(losses) > 0 {
-					t.Errorf("%s: Go lacks %v", name, losses)
+					t.Errorf("%s: %s lacks %v", name, target.Name, losses)
 				}
 			default:
 				if !strings.Contains(files[0].Text, "Omitted messages, and the features") {

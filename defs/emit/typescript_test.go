@@ -2,8 +2,12 @@ package emit_test
 
 import (
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -173,4 +177,40 @@ func tag(typ schema.Type, v any) any {
 		return out
 	}
 	return v
+}
+
+// TestToolTypeScriptRuntime runs the tests of the runtime, with contents that Go compresses.
+func TestToolTypeScriptRuntime(t *testing.T) {
+	t.Parallel()
+	node := tooltest.Path(t, "node")
+	dir := t.TempDir()
+	write(t, dir, "package.json", `{"type": "module"}`)
+	plain := []byte(strings.Repeat("to be or not to be, that is the question: ", 3))
+	var packed strings.Builder
+	for _, level := range []int{flate.HuffmanOnly, flate.NoCompression, flate.BestCompression} {
+		var out [3]bytes.Buffer
+		z, _ := zlib.NewWriterLevel(&out[0], level)
+		f, _ := flate.NewWriter(&out[1], level)
+		g, _ := gzip.NewWriterLevel(&out[2], level)
+		for i, w := range []io.WriteCloser{z, f, g} {
+			w.Write(plain)
+			w.Close()
+			fmt.Fprintf(&packed, "\t[%d, \"%x\"],\n", i+1, out[i].Bytes())
+		}
+	}
+	var sources []string
+	for _, name := range []string{"runtime", "pack", "runtime_test"} {
+		text, err := os.ReadFile("runtime/" + name + ".ts")
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := emit.File{Name: name + ".ts", Text: strings.Replace(string(text), "\t// PACKED\n", packed.String(), 1)}
+		write(t, dir, f.Name, f.Text)
+		write(t, dir, name+".js", javaScript(t, f))
+		sources = append(sources, filepath.Join(dir, f.Name))
+	}
+	typeCheck(t, node, dir, sources)
+	if out, err := exec.Command(node, filepath.Join(dir, "runtime_test.js")).CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out[:min(len(out), 3000)])
+	}
 }

@@ -2,6 +2,8 @@
 // pack.go only if contents are compressed. The messages are methods that pass their values, in wire order, to a coder: one method both reads
 // and writes. Runs of fixed size are set by statements for each direction.
 //
+// The files runtime.ts and pack.ts are the same for TypeScript, where functions throw, and the names of what is called are those of Go.
+//
 // A failed coder does nothing more, so that callers check for errors only where they would otherwise loop or recurse. Reading is bounded by
 // the size of the message: see coder.spend.
 package runtime
