@@ -433,6 +433,14 @@ func (g *cTarget) pointee(m *member, name string) string {
 	return g.declare(&inner, name)
 }
 
+// boxed returns the declaration of a value of a kind of a choice, to which there is a pointer, and which may be one.
+func (g *cTarget) boxed(m *member, name string) string {
+	if m.null {
+		return g.declare(m, name)
+	}
+	return g.pointee(m, name)
+}
+
 // declare returns the declaration of a member. Name may be preceded by a star and followed by brackets.
 func (g *cTarget) declare(m *member, name string) string {
 	star := func(suffix string) string {
@@ -478,7 +486,7 @@ func (g *cTarget) declare(m *member, name string) string {
 		case 0:
 			return "char " + name
 		case 1:
-			return g.pointee(m.kinds[0], "*"+name)
+			return g.boxed(m.kinds[0], "*"+name)
 		}
 	}
 	return g.structType(m.record) + " " + name
@@ -589,7 +597,7 @@ func (g *cTarget) member(r *record, m *member) {
 	}
 	text := g.declare(m, g.fields[m])
 	if r.union {
-		text = g.pointee(m, "*"+g.fields[m])
+		text = g.boxed(m, "*"+g.fields[m])
 	}
 	g.line("%s;%s", text, comment)
 }

@@ -154,7 +154,10 @@ func (g *cTarget) bitsOf(n *schema.Number, value string) (bits string, fits bool
 	case n.Scale != 0:
 		return fmt.Sprintf("wb_scaled_(x, %s, %s, %d, %v, %v, %v)", value, floatText(1/n.Scale), n.Bits, n.Kind == schema.Signed, n.Wrap, n.Truncate), true
 	}
-	return "(uint64_t)" + value, n.Bits == wide(n.Bits)
+	if n.Bits == wide(n.Bits) {
+		return fmt.Sprintf("(uint%d_t)%s", n.Bits, value), true
+	}
+	return "(uint64_t)" + value, false
 }
 
 func (g *cBlock) item(it *wire.Item) {

@@ -658,8 +658,8 @@ func (g *cTarget) choice(p *wire.Part) {
 }
 
 // value writes the memory of a pointer that is read; the one of a value that is written must be there.
-func (g *cTarget) value(expr string, m *member) {
-	g.line("if (!x->writing)\n%s\t%s = (%s)wb_alloc_(x, 1, sizeof *%s);", g.tabs(), expr, g.pointee(m, "*"), expr)
+func (g *cTarget) value(expr, pointer string) {
+	g.line("if (!x->writing)\n%s\t%s = (%s)wb_alloc_(x, 1, sizeof *%s);", g.tabs(), expr, pointer, expr)
 	g.line("wb_check_(x, %s != NULL);", expr)
 	g.stop()
 }
@@ -677,7 +677,7 @@ func (g *cTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	if len(m.kinds) > 1 {
 		expr = g.dot(expr, g.fields[kind])
 	}
-	g.value(expr, kind)
+	g.value(expr, g.boxed(kind, "*"))
 	if len(c.Body.Parts) == 0 {
 		return
 	}
@@ -714,7 +714,7 @@ func cAddress(expr string) string {
 func (g *cTarget) own(p *wire.Part, f int) {
 	r, expr := g.mem[p.Field].record, g.at[f]
 	if g.mem[f].ptr {
-		g.value(expr, g.mem[f])
+		g.value(expr, g.pointee(g.mem[f], "*"))
 		expr = "(*" + expr + ")"
 	}
 	params := g.flow.outer(p.Body)
@@ -763,7 +763,7 @@ func (g *cTarget) group(p *wire.Part) {
 	g.line("wb_within w%s = wb_within_(x, %s, %s, %d);", id, form, some, null)
 	g.open("if (w%s.some) {", id)
 	if t.Null && !(t.Own && m.ptr) {
-		g.value(expr, m)
+		g.value(expr, g.pointee(m, "*"))
 	}
 	contents()
 	g.line("wb_outside_(x, &w%s, %s);", id, form)

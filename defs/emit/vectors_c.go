@@ -193,7 +193,7 @@ func (g *cTarget) same(r *record, done map[*record]bool) {
 			continue
 		}
 		if a, b := "a->"+g.fields[m], "b->"+g.fields[m]; r.union {
-			g.comparePointer(m, a, b)
+			g.comparePointer(m, a, b, m.null)
 		} else {
 			g.compare(m, a, b)
 		}
@@ -208,10 +208,10 @@ func (g *cTarget) differ(format string, args ...any) {
 	g.line("\treturn 0;")
 }
 
-// comparePointer compares what two pointers point to.
-func (g *cTarget) comparePointer(m *member, a, b string) {
+// comparePointer compares what two pointers point to, which may be pointers.
+func (g *cTarget) comparePointer(m *member, a, b string, null bool) {
 	inner := *m
-	inner.ptr, inner.null = false, false
+	inner.ptr, inner.null = false, null
 	g.differ("(%s == NULL) != (%s == NULL)", a, b)
 	g.open("if (%s != NULL && %s != NULL) {", a, b)
 	g.compare(&inner, "(*"+a+")", "(*"+b+")")
@@ -232,7 +232,7 @@ func (g *cTarget) compare(m *member, a, b string) {
 		}
 	}
 	if m.ptr || m.null {
-		g.comparePointer(m, a, b)
+		g.comparePointer(m, a, b, false)
 		return
 	}
 	switch t := m.typ.(type) {
@@ -268,7 +268,7 @@ func (g *cTarget) compare(m *member, a, b string) {
 		switch len(m.kinds) {
 		case 0:
 		case 1:
-			g.comparePointer(m.kinds[0], a, b)
+			g.comparePointer(m.kinds[0], a, b, m.kinds[0].null)
 		default:
 			g.differ("!same_%s(&%s, &%s)", g.types[m.record], a, b)
 		}
