@@ -677,10 +677,11 @@ func (g *cTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	if len(m.kinds) > 1 {
 		expr = g.dot(expr, g.fields[kind])
 	}
-	g.value(expr, g.boxed(kind, "*"))
 	if len(c.Body.Parts) == 0 {
+		g.keep(expr, fmt.Sprintf("(%s)wb_alloc_(x, 1, sizeof *%s)", g.boxed(kind, "*"), expr))
 		return
 	}
+	g.value(expr, g.boxed(kind, "*"))
 	if t, ok := kind.typ.(*schema.Group); ok && !t.Own && !kind.null { // a function, as the type may be used in many places
 		params := g.flow.outer(&c.Body)
 		name := g.function(g.types[kind.record], "", params, cLocal, func() {

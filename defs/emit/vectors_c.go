@@ -243,6 +243,9 @@ func (g *cTarget) compare(m *member, a, b string) {
 		}
 		g.differ("%s != %s", a, b)
 	case *schema.Bitfield:
+		if t.All != "" {
+			g.differ("%s.%s != %s.%s", a, cAll, b, cAll)
+		}
 		for _, name := range g.partNames(t) {
 			g.differ("%s.%s != %s.%s", a, name, b, name)
 		}
@@ -307,6 +310,14 @@ func (g *cTarget) pointerTo(m *member, v any) string {
 	return fmt.Sprintf("(%s)%s", g.pointee(m, "[]"), braces([]string{g.literalOf(&inner, v)}))
 }
 
+// boxOf returns the literal of a pointer to a kind of a choice.
+func (g *cTarget) boxOf(m *member, v any) string {
+	if m.null {
+		return fmt.Sprintf("(%s)%s", g.boxed(m, "[]"), braces([]string{g.pointerTo(m, v)}))
+	}
+	return g.pointerTo(m, v)
+}
+
 func (g *cTarget) literalOf(m *member, v any) string {
 	if m.ptr || m.null {
 		return g.pointerTo(m, v)
@@ -317,6 +328,9 @@ func (g *cTarget) literalOf(m *member, v any) string {
 	case *schema.Bitfield:
 		var parts []string
 		x := fields(v)
+		if t.All != "" {
+			parts = append(parts, fmt.Sprintf(".%s = %s", cAll, cUint(partValue(x[t.All]))))
+		}
 		for i, name := range g.partNames(t) {
 			parts = append(parts, fmt.Sprintf(".%s = %s", name, cUint(partValue(x[t.Names[i]]))))
 		}
@@ -351,7 +365,14 @@ func (g *cTarget) literalOf(m *member, v any) string {
 		}
 		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.inner(m, "[]"), braces(elems))
 	case *schema.Choice:
-		return g.pointerTo(m.kinds[0], v) // fits has checked that there is one
+		k := g.plan.kindOf(m, v)
+		switch {
+		case k == nil:
+			return "0"
+		case len(m.kinds) == 1:
+			return g.boxOf(k, v)
+		}
+		return fmt.Sprintf("{ .%s = %s }", g.fields[k], g.boxOf(k, v))
 	}
 	return g.literal(nil, m.record, fields(v))
 }
@@ -360,7 +381,7 @@ func (g *cTarget) literalOf(m *member, v any) string {
 func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) string {
 	typ, size := unitType(t)
 	_, inside := g.room(e, uint64(size))
-	if len(units) == 0 {
+	if len(units) == 0 && !e.Null {
 		return "{ 0 }"
 	}
 	var parts []string
