@@ -43,8 +43,8 @@ const cLines = 15_000
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, true, cFeatures)
 	g := &cTarget{
-		teller: newTeller(p, &cPrints, cReserved), elemNames: map[schema.Type]string{}, pointees: map[*member]string{}, declared: map[*record]bool{},
-		bodies: map[string]string{}, shared: map[string]string{}, count: map[string]int{},
+		wirer: newWirer(p, &cPrints, nil, cReserved), elemNames: map[schema.Type]string{}, pointees: map[*member]string{}, declared: map[*record]bool{},
+		count: map[string]int{},
 	}
 	g.tongue = g
 	for _, word := range keywords("in out mem bytes coder within chain result") {
@@ -203,23 +203,14 @@ The sources must be compiled, as C99 or as C++. There is no allocation. Text and
 stored in in->mem, which the caller owns. The functions support either byte order of the machine and any alignment.`
 
 // cTarget writes C: types, and for each message, and for each part of messages that may be used in many places, one function that passes its
-// values, in wire order, to a coder, which reads, writes or measures them.
+// values, in wire order, to a coder, which reads, writes or measures them. Of the wirer it has the registers; it writes statements of its own, as
+// C has values in the structs of callers, no closures, and a mode more.
 type cTarget struct {
-	teller
-	m          *message
-	laid       *wire.Message
-	flow       goTarget           // what registers the parts of the message need
-	contents   map[int]*wire.Part // by field: text, bytes and lists
-	at         []string           // by field: the expression of its value
-	mem        []*member          // likewise
-	read       []bool             // by register: something depends on it
-	fn         *cFunc
-	out        strings.Builder
-	bodies     map[string]string // names of functions by their types and bodies
-	shared     map[string]string // functions of groups that contain themselves, by record
-	count      map[string]int    // functions of types
-	prototypes []string          // of all functions that other sources may use
-	recursive  []string          // of those that call themselves
+	wirer
+	at         []string               // by field: the expression of its value
+	count      map[string]int         // functions of types
+	prototypes []string               // of all functions that other sources may use
+	recursive  []string               // of those that call themselves
 	elemNames  map[schema.Type]string // names of types of elements that would otherwise be anonymous structs, by their lists
 	pointees   map[*member]string     // likewise, of what members point to
 	declared   map[*record]bool
@@ -587,7 +578,7 @@ func (g *cTarget) record(r *record) {
 		g.print(cPrototypes, vars{"type": name, "upper": strings.ToUpper(name), "least": r.message.min, "blank": func() { g.line("") }})
 	}
 	if r.message != nil {
-		g.aside(func() { g.wire(r.message) })
+		g.aside(func() { g.message(r.message) })
 	}
 }
 
@@ -647,7 +638,7 @@ func (g *cTarget) public(m *message, name string) {
 		checks = append(checks, fmt.Sprintf("wb_measure_(&x, %s_MIN_SZ)", strings.ToUpper(name)))
 	}
 	if m.record.choice {
-		p := g.flow.find(func(p *wire.Part) bool { return p.Kind == wire.Choice && p.Field == wire.None })
+		p := g.find(func(p *wire.Part) bool { return p.Kind == wire.Choice && p.Field == wire.None })
 		ends = append(ends, fmt.Sprintf("wb_check_(&x, s->%s == (%s));", g.choices[m.record], g.found(p, "x.pos")))
 	}
 	lines := func(format string, list []string) func() {

@@ -108,7 +108,6 @@ func cWhere(it *wire.Item) string {
 	return fmt.Sprintf("%d, %d, %v", it.Off, it.Bits, it.Order == schema.Big)
 }
 
-
 // loaded returns the wire value of a number from its bits.
 func (g *cTarget) loaded(n *schema.Number, bits string) string {
 	switch n.Kind {

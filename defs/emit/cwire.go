@@ -11,28 +11,12 @@ import (
 	"wirebench/defs/wire"
 )
 
-// cFunc is a function under construction. It passes values, in wire order, to the coder x, which reads, writes or measures them.
-type cFunc struct {
-	regs   map[int]string // the variables of registers
-	vars   []string       // those that are declared
-	loops  int
-	more   string // the variable that a list of schema.While ends with
-	moreOf string // the condition that the current element is its last one
-}
-
-// id returns the number of the next variables.
-func (g *cTarget) id() string {
-	g.fn.loops++
-	return strconv.Itoa(g.fn.loops)
-}
-
-// wire writes the functions of a message.
-func (g *cTarget) wire(m *message) {
+// message writes the functions of a message: each passes values, in wire order, to the coder x, which reads, writes or measures them.
+func (g *cTarget) message(m *message) {
 	g.m, g.laid, g.contents = m, m.laid, contents(m.laid)
 	g.at, g.mem = make([]string, len(g.laid.Fields)), m.mem
-	g.flow = goTarget{laid: g.laid}
 	g.read = make([]bool, len(g.laid.Regs))
-	g.flow.reads(g.laid.Body.Parts, func(reg int) { g.read[reg] = true })
+	g.reads(g.laid.Body.Parts, func(reg int) { g.read[reg] = true })
 	name := g.types[m.record]
 	g.function(name, name+"_wire_", nil, "static", func() {
 		g.enter(g.laid.Body.Fields, "s")
@@ -45,7 +29,7 @@ func (g *cTarget) wire(m *message) {
 // calls itself or is that of a message.
 func (g *cTarget) function(typ, own string, params []int, linkage string, body func()) string {
 	fn, before := g.fn, g.code
-	g.fn, g.code = &cFunc{regs: map[int]string{}}, code{}
+	g.fn, g.code = &function{regs: map[int]string{}}, code{}
 	list := ""
 	for i, reg := range params {
 		g.fn.regs[reg] = fmt.Sprintf("v%d", i+1)
@@ -53,7 +37,12 @@ func (g *cTarget) function(typ, own string, params []int, linkage string, body f
 	}
 	g.depth = 1
 	body()
-	text := strings.Join(g.fn.vars, "") + "\t(void)x;\n\t(void)s;\n"
+	text := ""
+	for _, reg := range g.fn.vars {
+		zero := map[bool]string{true: "{0, NULL}", false: "0"}[g.text(reg)]
+		text += fmt.Sprintf("\t%s %s = %s;\n", g.regType(reg), g.reg(reg), zero)
+	}
+	text += "\t(void)x;\n\t(void)s;\n"
 	for i := range params {
 		text += fmt.Sprintf("\t(void)v%d;\n", i+1)
 	}
@@ -62,11 +51,11 @@ func (g *cTarget) function(typ, own string, params []int, linkage string, body f
 	key := typ + list + "{" + text
 	name := own
 	if name == "" {
-		if old := g.bodies[key]; old != "" {
+		if old := g.methods[key]; old != "" {
 			return old
 		}
 		name = g.newFunction(typ)
-		g.bodies[key] = name
+		g.methods[key] = name
 	}
 	head := fmt.Sprintf("%s(wb_coder *x, %s_t *s%s)", name, typ, list)
 	if linkage != "static" {
@@ -101,26 +90,6 @@ func (g *cTarget) regType(reg int) string {
 		return "wb_bytes"
 	}
 	return "uint64_t"
-}
-
-// reg returns the variable of a register.
-func (g *cTarget) reg(reg int) string {
-	name, ok := g.fn.regs[reg]
-	if !ok {
-		name = fmt.Sprintf("r%d", len(g.fn.regs)+1)
-		g.fn.regs[reg] = name
-		zero := map[bool]string{true: "{0, NULL}", false: "0"}[g.text(reg)]
-		g.fn.vars = append(g.fn.vars, fmt.Sprintf("\t%s %s = %s;\n", g.regType(reg), name, zero))
-	}
-	return name
-}
-
-// set returns the start of a statement whose value a register has.
-func (g *cTarget) set(reg int) string {
-	if reg == wire.None || !g.read[reg] {
-		return ""
-	}
-	return g.reg(reg) + " = "
 }
 
 // enter sets the expressions of the fields of a record.
@@ -211,7 +180,7 @@ func (g *cTarget) part(p *wire.Part) {
 	case wire.Group:
 		g.group(p)
 	case wire.Call:
-		of := g.flow.find(func(x *wire.Part) bool { return x.Kind == wire.Group && x.Field == g.laid.Fields[p.Field].Again })
+		of := g.find(func(x *wire.Part) bool { return x.Kind == wire.Group && x.Field == g.laid.Fields[p.Field].Again })
 		g.own(of, p.Field)
 	case wire.Let:
 		if at := g.set(p.Reg); at != "" {
@@ -231,21 +200,15 @@ func (g *cTarget) part(p *wire.Part) {
 }
 
 // keep sets a value that was read.
-func (g *cTarget) keep(to, value string) { g.line("if (!x->writing)\n\t%s%s = %s;", g.tabs(), to, value) }
+func (g *cTarget) keep(to, value string) {
+	g.line("if (!x->writing)\n\t%s%s = %s;", g.tabs(), to, value)
+}
 
 // tabs returns the current indentation, for the second line of a statement.
 func (g *cTarget) tabs() string { return strings.Repeat("\t", g.depth) }
 
 // stop writes a return after errors.
 func (g *cTarget) stop() { g.line("if (x->result != 0)\n%s\treturn;", g.tabs()) }
-
-// args returns the arguments for the parameters of a function.
-func (g *cTarget) args(params []int) (out string) {
-	for _, reg := range params {
-		out += ", " + g.reg(reg)
-	}
-	return out
-}
 
 // limit checks the legal range of a number; v is the value as in messages.
 func (g *cTarget) limit(n *schema.Number, v string) {
@@ -484,7 +447,7 @@ func (g *cTarget) element(p *wire.Part, elem string) {
 		g.enter(p.Elem.Fields, elem)
 		g.body(p.Elem.Parts, m.record, elem)
 	default:
-		params := g.flow.outer(p.Elem)
+		params := g.outer(p.Elem)
 		name := g.function(g.types[m.record], "", params, cLocal, func() {
 			g.enter(p.Elem.Fields, "s")
 			g.body(p.Elem.Parts, m.record, "s")
@@ -584,7 +547,7 @@ func (g *cTarget) variants(p *wire.Part, r *record, base string) {
 func (g *cTarget) found(p *wire.Part, size string) string {
 	found := "0"
 	for k, c := range slices.Backward(p.Cases) {
-		found = fmt.Sprintf("(%s) ? %d : %s", g.lengthIs(choice{min: c.Min, max: c.Max}, size), k+1, found)
+		found = fmt.Sprintf("(%s) ? %d : %s", g.lengthIs(&c, size), k+1, found)
 	}
 	return found
 }
@@ -683,7 +646,7 @@ func (g *cTarget) alternative(c *wire.Case, kind *member, anon bool, f int) {
 	}
 	g.value(expr, g.boxed(kind, "*"))
 	if t, ok := kind.typ.(*schema.Group); ok && !t.Own && !kind.null { // a function, as the type may be used in many places
-		params := g.flow.outer(&c.Body)
+		params := g.outer(&c.Body)
 		name := g.function(g.types[kind.record], "", params, cLocal, func() {
 			if c.Bare {
 				g.enterValue(c.Body.Fields[0], "(*s)")
@@ -718,7 +681,7 @@ func (g *cTarget) own(p *wire.Part, f int) {
 		g.value(expr, g.pointee(g.mem[f], "*"))
 		expr = "(*" + expr + ")"
 	}
-	params := g.flow.outer(p.Body)
+	params := g.outer(p.Body)
 	key := fmt.Sprintf("%p %d", r, len(params))
 	name := g.shared[key]
 	if name == "" {
@@ -758,7 +721,7 @@ func (g *cTarget) group(p *wire.Part) {
 		some, null = expr+" != NULL", 0
 	}
 	sets := func(it wire.Item) bool { return it.Reg == p.Bytes }
-	holder := g.flow.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
+	holder := g.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
 	it := &holder.Items[slices.IndexFunc(holder.Items, sets)]
 	id, form := g.id(), fmt.Sprintf("%s, %s, %s", g.reg(p.Bytes), cForm(it), cAdd(it))
 	g.line("wb_within w%s = wb_within_(x, %s, %s, %d);", id, form, some, null)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/format"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,8 +48,8 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	for _, n := range sizes {
 		reserved = append(reserved, fmt.Sprintf("Hex%d", n))
 	}
-	g := &goTarget{teller: newTeller(p, &goPrints, reserved), methods: map[string]string{}, shared: map[string]string{}, count: map[string]int{}}
-	g.tongue = g
+	g := &goTarget{newWirer(p, &goPrints, &goWording, reserved), map[string]int{}}
+	g.tongue, g.lang = g, g
 	pkg := newNames(false, goReserved...).take(strings.ToLower(o.name()))
 	for _, m := range p.messages { // messages first, so that they keep their names
 		g.types[m.record] = g.top.take(camel(m.record.want))
@@ -281,8 +280,6 @@ func (g *goTarget) record(r *record) {
 	g.line("")
 	if m := r.message; m != nil {
 		g.message(m)
-		g.b.WriteString(g.out.String())
-		g.out.Reset()
 	}
 }
 
@@ -314,46 +311,6 @@ func (g *goTarget) constants(m *member, n *schema.Number, place string) {
 		g.line("%s %s = %s", g.top.take(typ+camel(m.name)+camel(v.Name)), goNumber(n), goConstant(n, v.Value))
 	}
 	g.shut(")")
-}
-
-var goPrints = prints{
-	code:    "code",
-	remark:  "// %s",
-	equal:   "==",
-	comment: " // $text",
-	test:    "$cond",
-}
-
-func (g *goTarget) dot(base, name string) string           { return base + "." + name }
-func (g *goTarget) mask(v uint64) string                   { return fmt.Sprintf("%#x", v) }
-func (g *goTarget) bounds(e schema.Extent) (lo, hi string) { return bounds(e, "1<<64-1") }
-func (g *goTarget) partNames(t *schema.Bitfield) []string {
-	if t.All == "" {
-		return bitfieldNames(t, camel)
-	}
-	return bitfieldNames(t, camel, goAll)
-}
-
-// convert converts an unsigned integer to another width.
-func convert(expr string, width, to int) string {
-	if to == width {
-		return expr
-	}
-	return fmt.Sprintf("uint%d(%s)", to, expr)
-}
-
-// inRange returns the condition that a value is legal, "" if all values are. NaN is outside every range.
-func (g *goTarget) inRange(n *schema.Number, v string, _ bool) string {
-	typ := map[schema.NumKind]string{schema.Float: "float64", schema.Signed: "int64"}[n.Kind]
-	if typ == "" {
-		typ = "uint64"
-	}
-	return limits(n, typ+"("+v+")", "", func(f float64) string {
-		if math.IsInf(f, 0) {
-			return fmt.Sprintf("math.Inf(%d)", map[bool]int{true: 1, false: -1}[f > 0])
-		}
-		return floatText(f)
-	})
 }
 
 // goConstant returns a value of a number's type.
@@ -390,7 +347,7 @@ func (g *goTarget) dispatch() {
 		if f := set.code.form; f != schema.Sized {
 			g.line("var code uint64")
 			g.line("x := reading(data, 0)")
-			g.line("if code = x.raw(nil, 0, %s, 0, \"code\"); x.err != nil {\nreturn nil, 0, x.err\n}", goForm(set.code.bits, f, set.code.order, false, 0))
+			g.line("if code = x.raw(nil, 0, %s, 0, \"code\"); x.err != nil {\nreturn nil, 0, x.err\n}", g.form(set.code.bits, f, set.code.order, false, 0))
 			g.line("switch code {")
 		} else {
 			g.line("switch code := load(data, %d, %d, %v); code {", set.code.off, set.code.bits, set.code.order == schema.Big)

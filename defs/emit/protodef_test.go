@@ -245,9 +245,9 @@ func TestCorporaPublishedProtoDef(t *testing.T) {
 					t.Errorf("%s: Markdown has %d messages of %d", name, n, len(s.Messages))
 				}
 				checkLinks(t, files[0].Text)
-			case "go", "c":
+			case "go", "ts", "c":
 				if len(losses) > 0 {
-					t.Errorf("%s: %s lacks %v", name, target.Title, losses)
+					t.Errorf("%s: %s lacks %v", name, target.Name, losses)
 				}
 			default:
 				if !strings.Contains(files[0].Text, "Omitted messages, and the features") {

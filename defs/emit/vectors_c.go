@@ -183,7 +183,7 @@ func (g *cTarget) same(r *record, done map[*record]bool) {
 		inner(m)
 	}
 	name := g.types[r]
-	g.fn = &cFunc{}
+	g.fn = &function{}
 	g.line("static inline int")
 	g.line("same_%s(const %s_t *a, const %s_t *b)", name, name, name)
 	g.open("{")

@@ -56,8 +56,11 @@ function attempt<R>(f: () => R): R | string {
 	}
 }
 
-/** Reads and writes one message. chosen: the property that tells the alternative, which values do not. */
-function check<T extends object>(name: string, codec: Codec<T>, text: string, used: number, outcome: string, value?: T, chosen?: keyof T): void {
+/**
+ * Reads and writes one message. packed: it has compressed contents, which are written in another form. chosen: the property that tells the
+ * alternative, which values do not.
+ */
+function check<T extends object>(name: string, codec: Codec<T>, text: string, used: number, outcome: string, packed: boolean, value?: T, chosen?: keyof T): void {
 	if (outcome === "refused") {
 		if (value && attempt(() => codec.write(value)) !== outcome) fail(name, show(value), "writing was not refused");
 		return;
@@ -71,6 +74,11 @@ function check<T extends object>(name: string, codec: Codec<T>, text: string, us
 	if (got.size !== used) fail(name, text, got.size + " bytes read, want " + used);
 	const want = text.slice(0, 2 * used);
 	const again = attempt(() => codec.write(got.value));
+	if (packed && typeof again !== "string") {
+		const read = attempt(() => codec.read(new DataView(again.buffer)));
+		if (typeof read === "string" || show(read.value) !== show(got.value) || read.size !== again.length) fail(name, text, "written and read again: " + show(read));
+		return;
+	}
 	if (typeof again === "string" || hex(again) !== want) fail(name, text, "written again: " + show(again));
 	if (!value) return;
 	if (chosen && chosen in got.value) value[chosen] = got.value[chosen];
@@ -90,7 +98,7 @@ function check<T extends object>(name: string, codec: Codec<T>, text: string, us
 				tail += ", " + jsString(g.choices[r])
 			}
 		}
-		g.line("check<m.%s>(%s, m.%s, \"%s\", %d, %s%s);", g.types[r], jsString(v.m.name), g.types[r], hex.EncodeToString(v.Bytes), len(v.used()), jsString(string(v.Outcome)), tail)
+		g.line("check<m.%s>(%s, m.%s, \"%s\", %d, %s, %v%s);", g.types[r], jsString(v.m.name), g.types[r], hex.EncodeToString(v.Bytes), len(v.used()), jsString(string(v.Outcome)), v.m.packed, tail)
 	}
 	g.line("")
 	g.line("if (failed > 0) throw new Error(failed + \" failures\");")

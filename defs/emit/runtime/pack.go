@@ -19,7 +19,7 @@ const (
 )
 
 // pack passes contents that are compressed, up to the end.
-func (x *coder) pack(method packing, body func()) {
+func pack(x *coder, method packing, body func()) {
 	switch {
 	case method == unpacked || x.err != nil:
 		body()

@@ -460,14 +460,15 @@ func (x *coder) setSize(at int, n number, size uint64, field string) {
 	}
 }
 
-// seek begins contents at an offset, unless none says that there are none to read, and returns where to go back to. Writing sets the offset,
+// seek begins contents at an offset, unless none says that there are none to read, and returns where to go back to, or -1. Writing sets the offset,
 // at whose place it is.
-func (x *coder) seek(at uint64, bits int, big, none bool, field string) (back int, ok bool) {
+func (x *coder) seek(at uint64, bits int, big, none bool, field string) (back int) {
 	switch {
 	case x.err != nil:
 	case x.writing:
-		x.put(int(at), bits, big, len(x.b)-x.base, field)
-		return 0, x.err == nil
+		if x.put(int(at), bits, big, len(x.b)-x.base, field); x.err == nil {
+			return 0
+		}
 	case none:
 	case at < uint64(x.header):
 		x.illegal(field, "the offset is inside the header")
@@ -475,9 +476,9 @@ func (x *coder) seek(at uint64, bits int, big, none bool, field string) (back in
 		x.over(field)
 	default:
 		back, x.pos = x.pos, int(at)
-		return back, true
+		return back
 	}
-	return 0, false
+	return -1
 }
 
 // back ends contents at an offset.
@@ -668,8 +669,8 @@ func (x *coder) align(n int) {
 }
 
 // constant passes bytes of a block.
-func (x *coder) constant(b []byte, want string) {
-	if x.writing {
+func (x *coder) constant(b []byte, at int, want string) {
+	if b = b[at:]; x.writing {
 		copy(b, want)
 	} else if string(b[:len(want)]) != want {
 		x.illegal(fmt.Sprintf("% x", want), "the constant bytes differ")
@@ -862,8 +863,8 @@ func (x *coder) narrow(wide rune, field string) {
 	}
 }
 
-// null returns -1 for contents that are not there, n otherwise.
-func null(n int, there bool) int {
+// unless returns -1 for contents that are not there, n otherwise.
+func unless(n int, there bool) int {
 	if there {
 		return n
 	}

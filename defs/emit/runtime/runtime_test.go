@@ -43,7 +43,7 @@ func (m *tree) wireTree(x *coder) {
 	if b == nil {
 		return
 	}
-	x.constant(b, "\xca\xfe")
+	x.constant(b, 0, "\xca\xfe")
 	kind := x.integer(b, 16, number{bits: 4}, uint64(m.Kind), "kind")
 	small := x.integer(b, 20, number{bits: 12, signed: true}, uint64(m.Small), "small")
 	ratio := x.raw(b, 32, number{bits: 32, big: true}, uint64(math.Float32bits(m.Ratio)), "ratio")
@@ -65,7 +65,7 @@ func (m *tree) wireTree(x *coder) {
 	x.text(&m.Name, latin1, int(n), 0, "name")
 	x.text(&m.Wide, utf16LE, int(w), 0, "wide")
 	x.text(&m.Line, utf8Text, -2, 0, "line")
-	data := x.count(nil, 0, number{bits: 32, form: vlq, signed: true}, null(len(m.Data), m.Data != nil), 0, 1<<20, true, "data")
+	data := x.count(nil, 0, number{bits: 32, form: vlq, signed: true}, unless(len(m.Data), m.Data != nil), 0, 1<<20, true, "data")
 	if int64(data) != -1 {
 		x.blob(&m.Data, int(data), "data")
 	}
@@ -90,13 +90,13 @@ func (m *tree) wireTree(x *coder) {
 	case 1:
 		size := x.size(nil, 0, number{bits: 32, form: leb}, "packed")
 		x.within(size, number{bits: 32, form: leb}, m.Packed != nil, 0, "packed", func() {
-			x.pack(packedZlib, func() { value(x, &m.Packed).wireTree(x) })
+			pack(x, packedZlib, func() { value(x, &m.Packed).wireTree(x) })
 		})
 	case 2:
 		x.align(8)
-		x.pack(packedGzip, func() { value(x, &m.Packed).wireTree(x) })
+		pack(x, packedGzip, func() { value(x, &m.Packed).wireTree(x) })
 	case 3:
-		x.pack(packedDeflate, func() { value(x, &m.Packed).wireTree(x) })
+		pack(x, packedDeflate, func() { value(x, &m.Packed).wireTree(x) })
 	}
 	x.leave()
 }
@@ -364,7 +364,7 @@ func (m *frame) wire(x *coder) {
 			copy(m.Points[i][:], b)
 		}
 	}
-	if back, ok := x.seek(text, 16, false, text == 0, "text"); ok {
+	if back := x.seek(text, 16, false, text == 0, "text"); back >= 0 {
 		x.text(&m.Text, utf8Text, -2, 0, "text")
 		x.back(back)
 	}
