@@ -199,8 +199,9 @@ func (g *cTarget) aside(write func()) {
 
 const cMemory = `NAME_read(in, s) reads the message at in->pos into s and, if it returns 0, advances in->pos past it.
 NAME_write(out, s) writes s and advances out->pos. It needs NAME_compute_sz(s) bytes, including the id.
-The sources must be compiled, as C99 or as C++. There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists are
-stored in in->mem, which the caller owns. The functions support either byte order of the machine and any alignment.`
+The sources must be compiled, as C99 or as C++. There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists, and the
+values of pointers, are stored in in->mem, which the caller owns. A pointer is NULL if its value is absent, or that of an alternative that is not selected; the one that an earlier value
+selects must be there. The functions support either byte order of the machine and any alignment.`
 
 // cTarget writes C: types, and for each message, and for each part of messages that may be used in many places, one function that passes its
 // values, in wire order, to a coder, which reads, writes or measures them. Of the wirer it has the registers; it writes statements of its own, as

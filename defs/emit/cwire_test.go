@@ -10,58 +10,58 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"golang.org/x/tools/txtar"
 
 	"wirebench/codec"
 	"wirebench/codec/value"
-	"wirebench/defs"
-	"wirebench/defs/corpora"
 	"wirebench/defs/emit"
 	"wirebench/defs/schema"
-	"wirebench/defs/source"
 	"wirebench/defs/tooltest"
 )
 
-// tryC compiles the C code of a schema, runs the test of its vectors under the sanitizers, and then reads random changes of them. It returns the
-// number of messages of which there is code.
-func tryC(t *testing.T, name string, s *schema.Schema, n int) (messages int, losses []emit.Loss) {
-	t.Helper()
-	unique(s)
-	x, _ := emit.Find("c")
-	list := wiredVectors(t, s, n)
-	files, losses := x.Emit(s, emit.Options{Name: name, Vectors: list})
-	kept := sample{name: name, schema: &schema.Schema{}}
-	for _, m := range s.Messages {
-		if strings.Contains(files[0].Text, "\n/* The message "+messageName(m)+". */\n") {
-			kept.schema.Messages = append(kept.schema.Messages, m)
+// cModules are those of C. The tests run under the sanitizers; then messages with random changes are read.
+func cModules(t *testing.T) *modules {
+	tooltest.Path(t, "cc")
+	type module struct {
+		name  string
+		files []emit.File
+		schema.Schema
+	}
+	var all []*module
+	m := &modules{dir: t.TempDir(), target: "c"}
+	m.add = func(f emit.File, name string) {
+		if len(all) == 0 || all[len(all)-1].name != name {
+			all = append(all, &module{name, nil, *m.schema})
+		}
+		last := all[len(all)-1]
+		last.files = append(last.files, f)
+		write(t, m.dir, name+"/"+f.Name, f.Text)
+	}
+	m.test = func() {
+		for _, x := range all {
+			dir, compared := filepath.Join(m.dir, x.name), 0
+			if !strings.HasSuffix(x.files[len(x.files)-1].Name, "_test.c") {
+				continue // no vectors
+			}
+			for _, f := range x.files {
+				compared += strings.Count(f.Text, "_t want = ")
+			}
+			compileC(t, dir, slices.Concat([]string{"-O0", "-o", "vectors", x.name + "_test.c"}, cSources(x.files))...)
+			if out, err := exec.Command(filepath.Join(dir, "vectors")).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", x.name, err, out[:min(len(out), 3000)])
+			}
+			var kept []*schema.Message
+			for _, m := range x.Messages {
+				if strings.Contains(x.files[0].Text, "\n/* The message "+messageName(m)+". */\n") {
+					kept = append(kept, m)
+				}
+			}
+			t.Logf("%s: %d of %d messages, the values of %d are compared", x.name, len(kept), len(x.Messages), compared)
+			if len(kept) <= 40 { // otherwise the compiler takes minutes
+				changedC(t, dir, sample{name: x.name, schema: &schema.Schema{Messages: kept}}, x.files)
+			}
 		}
 	}
-	messages = len(kept.schema.Messages)
-	tested := slices.ContainsFunc(files, func(f emit.File) bool { return strings.HasSuffix(f.Name, "_test.c") })
-	if messages == 0 || !tested {
-		return messages, losses
-	}
-	dir := t.TempDir()
-	for _, f := range files {
-		write(t, dir, f.Name, f.Text)
-	}
-	start := time.Now()
-	compileC(t, dir, slices.Concat([]string{"-O0", "-o", "vectors", name + "_test.c"}, cSources(files))...)
-	cmd := exec.Command(filepath.Join(dir, "vectors"))
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Errorf("%s: %v\n%s", name, err, out[:min(len(out), 3000)])
-	}
-	compared := 0
-	for _, f := range files {
-		compared += strings.Count(f.Text, "_t want = ")
-	}
-	t.Logf("%s: %d of %d messages, %d vectors, %d with values, %d bytes of C, compiled and run in %v", name, messages, len(s.Messages), len(list), compared, len(files[0].Text)+len(files[1].Text), time.Since(start))
-	if messages <= 60 { // otherwise the compiler takes minutes
-		changedC(t, dir, kept, files)
-	}
-	return messages, losses
+	return m
 }
 
 // changedC reads messages with random changes, and compares the results with those of the codec.
@@ -131,115 +131,16 @@ func codeEnd(p *codec.Program, data []byte) int {
 	}
 }
 
-// TestToolCParts compiles code for a definition with all kinds of parts, and reads and writes its messages.
 func TestToolCParts(t *testing.T) {
 	t.Parallel()
-	tooltest.Path(t, "cc")
-	s, diags := defs.Load([]*source.File{source.New("protocol.json", partsText)}, "protodef", schema.Options{})
-	if len(diags) > 0 {
-		t.Fatal(diags.Render())
-	}
-	if _, losses := tryC(t, "parts", s, 30); len(losses) > 0 {
-		t.Errorf("lost: %v", losses)
-	}
+	cModules(t).emitParts(t)
 }
 
-// TestToolCRandomProtoDef compiles code for random definitions, and reads and writes generated messages.
 func TestToolCRandomProtoDef(t *testing.T) {
 	t.Parallel()
-	tooltest.Path(t, "cc")
-	messages := 0
-	for seed := range uint64(10) {
-		s, _ := defs.Load([]*source.File{source.New("protocol.json", randomProtoDef(seed))}, "protodef", schema.Options{})
-		n, losses := tryC(t, fmt.Sprintf("random%d", seed), s, 10)
-		messages += n
-		for _, l := range losses {
-			if !strings.Contains(l.Reason, "omitted") && !strings.Contains(l.Reason, "has errors") {
-				t.Errorf("lost: %s", l)
-			}
-		}
-	}
-	if messages < 10 {
-		t.Errorf("only %d messages", messages)
-	}
+	cModules(t).emitRandom(t)
 }
 
-// TestToolCProtoDef compiles code for published definitions, and reads and writes generated messages.
-func TestToolCProtoDef(t *testing.T) {
-	tooltest.Path(t, "cc")
-	n := 0
-	for name, text := range protodefFiles(t, "*.json") {
-		s, _ := defs.Load([]*source.File{source.New(name, text)}, "protodef", schema.Options{})
-		n++
-		_, losses := tryC(t, fmt.Sprintf("p%d", n), s, 3)
-		for _, l := range losses {
-			t.Errorf("%s: lost: %s", name, l)
-		}
-	}
-}
-
-// TestToolCKaitai compiles code for formats of Kaitai Struct, and reads and writes generated messages.
-func TestToolCKaitai(t *testing.T) {
-	tooltest.Path(t, "cc")
-	var sets [][]*source.File
-	paths, err := filepath.Glob("../library/kaitai/*.ksy")
-	if err != nil || len(paths) == 0 {
-		t.Fatal("no formats", err)
-	}
-	own, _ := filepath.Glob("../kaitai/testdata/*.txtar")
-	for _, path := range append(paths, own...) {
-		a, err := txtar.ParseFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.HasSuffix(path, ".ksy") {
-			a.Files = []txtar.File{{Name: filepath.Base(path), Data: a.Comment}}
-		}
-		for _, f := range a.Files {
-			if strings.HasSuffix(f.Name, ".ksy") {
-				sets = append(sets, []*source.File{source.New(f.Name, string(f.Data))})
-			}
-		}
-	}
-	if c := corpora.Largest(t); !c.Own {
-		var suite []*source.File
-		for _, name := range slices.Concat(c.Glob(t, "kaitai/formats/*.ksy"), c.Glob(t, "kaitai/formats/*/*.ksy")) {
-			suite = append(suite, source.New(strings.TrimPrefix(name, "kaitai/formats/"), c.Text(t, name)))
-		}
-		sets = append(sets, suite)
-	}
-	all, with := 0, 0
-	for i, set := range sets {
-		s, _ := defs.Load(set, "kaitai", schema.Options{}) // messages with errors are omitted
-		n, _ := tryC(t, fmt.Sprintf("k%d", i), s, 8)
-		all, with = all+len(s.Messages), with+n
-	}
-	if t.Logf("%d of %d messages", with, all); with < 1 {
-		t.Error("too few")
-	}
-}
-
-// TestToolCShipped compiles code for the shipped definitions of every language, and reads and writes generated messages.
-func TestToolCShipped(t *testing.T) {
-	tooltest.Path(t, "cc")
-	for _, d := range defs.Dialects {
-		paths, err := filepath.Glob(filepath.Join("../library", d.Name, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var files []*source.File
-		for _, path := range paths {
-			if ext := filepath.Ext(path); ext == ".jsonl" || ext == ".map" || ext == ".md" {
-				continue
-			}
-			text, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
-			files = append(files, source.New(filepath.Base(path), string(text)))
-		}
-		s, _ := defs.Load(files, d.Name, schema.Options{})
-		n, losses := tryC(t, d.Name+"s", s, 8)
-		t.Logf("%s: %d of %d messages, lost %v", d.Name, n, len(s.Messages), losses)
-	}
-}
+func TestToolCShipped(t *testing.T)  { cModules(t).emitShipped(t) }
+func TestToolCProtoDef(t *testing.T) { cModules(t).emitProtoDef(t) }
+func TestToolCKaitai(t *testing.T)   { cModules(t).emitKaitai(t) }

@@ -14,8 +14,8 @@
 //  4. TestCorporaFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
 //
 // The command line, the API and the pages show all rows of Targets. A programming language embeds a teller, which knows the names of types and
-// members. The code of Go is one method a type for both directions, which passes the values to a coder of package runtime; that of C and
-// TypeScript is written by a walker, from templates of statements for each direction.
+// members. The code of Go is one method a type for both directions, which passes the values to a coder of package runtime; that of TypeScript and C
+// has the same form, with the coders of runtime.ts and support_c.txt.
 package emit
 
 import (
