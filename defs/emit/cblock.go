@@ -244,9 +244,6 @@ func (g *cBlock) number(it *wire.Item, t *schema.Number, at string) {
 // fixed writes text or bytes of fixed size.
 func (g *cBlock) fixed(it *wire.Item) {
 	at, place := g.at[it.Field], fmt.Sprintf("%s + %d", g.b, it.Off/8)
-	if it.Reg != wire.None && g.read[it.Reg] {
-		fail("alternatives depend on the text %q of fixed size", g.laid.Fields[it.Field].Schema.Name)
-	}
 	switch typ, _ := unitType(it.Type); {
 	case it.Bits == 0:
 	case typ == "uint16_t":

@@ -76,6 +76,26 @@ func (g *cTarget) newFunction(typ string) string {
 	return fmt.Sprintf("%s_wire%d_", typ, g.count[typ])
 }
 
+// selects omits a message whose alternatives depend on a text that C has not as bytes of the message.
+func (g *cTarget) selects(laid *wire.Message) {
+	for p := range all(laid.Body.Parts) {
+		regs, fields := []int{p.Reg}, []int{p.Field}
+		for k := range p.Items {
+			regs, fields = append(regs, p.Items[k].Reg), append(fields, p.Items[k].Field)
+		}
+		for i, f := range fields {
+			if f == wire.None || regs[i] == wire.None {
+				continue
+			}
+			t, ok := laid.Fields[f].Schema.Type.(*schema.Text)
+			_, inside := g.room(p.Extent, 2)
+			if ok && (i > 0 || t.Charset == schema.UTF16LE && (inside || t.Size == schema.Fixed)) {
+				fail("alternatives depend on the text %q", laid.Fields[f].Schema.Name)
+			}
+		}
+	}
+}
+
 // text reports whether a register is that of a text or of bytes.
 func (g *cTarget) text(reg int) bool {
 	switch g.laid.Regs[reg].Type.(type) {
@@ -338,9 +358,6 @@ func (g *cTarget) run(p *wire.Part) {
 		}
 	})
 	if at := g.set(p.Reg); at != "" {
-		if typ == "uint16_t" && (inside || p.Extent.Size == schema.Fixed) {
-			fail("alternatives depend on the text %q of units of two bytes", g.laid.Fields[p.Field].Schema.Name)
-		}
 		g.line("%s.len = %s;\n%s%s.data = (const uint8_t *)%s;", g.reg(p.Reg), length, g.tabs(), g.reg(p.Reg), data)
 	}
 }

@@ -139,6 +139,9 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 		out.min = byteSum(laid.Body.Min)
 		w := wiring{plan: p, m: out}
 		w.message()
+		if known == cFeatures {
+			(&cTarget{}).selects(laid)
+		}
 		p.records = append(p.records, out.record)
 		p.messages = append(p.messages, out)
 		p.losses = append(p.losses, w.losses...)
