@@ -81,7 +81,9 @@ func (g *cTarget) selects(laid *wire.Message) {
 	for p := range all(laid.Body.Parts) {
 		regs, fields := []int{p.Reg}, []int{p.Field}
 		for k := range p.Items {
-			regs, fields = append(regs, p.Items[k].Reg), append(fields, p.Items[k].Field)
+			if it := &p.Items[k]; it.Kind == schema.Value {
+				regs, fields = append(regs, it.Reg), append(fields, it.Field)
+			}
 		}
 		for i, f := range fields {
 			if f == wire.None || regs[i] == wire.None {
