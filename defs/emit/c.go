@@ -75,7 +75,6 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 	name := strings.ToLower(legal(o.name()))
 	lost := p.kinds()
 	files := g.files(name, "/*\n"+head(" * ", "c", s, lost), open)
-	p.choices = true
 	if list := p.vectors(o.Vectors); len(list) > 0 {
 		files = append(files, g.vectors(name, list))
 	}

@@ -27,7 +27,6 @@ type plan struct {
 	room     int               // see afford
 	counted  map[*schema.Struct]bool
 	packed   bool             // some contents are compressed
-	choices  bool             // test vectors may have alternatives and what may be absent
 	within   []*schema.Struct // those whose shape is being written
 	reach    int              // the outermost of them that a shape refers to
 }

@@ -96,12 +96,12 @@ func (p *plan) vectors(list []Vector) []vector {
 		x := vector{Vector: v, m: m}
 		switch v.Outcome {
 		case OutcomeOK:
-			if val, ok := object(v.Value); ok && (m.plain || p.choices) && tells(m.record, nil) && p.fits(m.record, val) {
+			if val, ok := object(v.Value); ok && m.plain && tells(m.record, nil) && p.fits(m.record, val) {
 				x.val = val
 			}
 		case OutcomeRefused:
 			val, ok := object(v.Value)
-			if !ok || !m.plain && !p.choices || !tells(m.record, nil) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
+			if !ok || !m.plain || !tells(m.record, nil) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
 				continue
 			}
 			x.val, x.Bytes = val, nil
@@ -179,17 +179,12 @@ func (p *plan) fits(r *record, v map[string]any) bool {
 	return known == len(v)
 }
 
-// kindOf returns the only kind of a choice that can represent a value, or nil.
-func (p *plan) kindOf(m *member, v any) (only *member) {
-	for _, k := range m.kinds {
-		if p.fitsMember(k, v) {
-			if only != nil {
-				return nil
-			}
-			only = k
-		}
+// kindOf returns the only kind of a choice, if it can represent a value, or nil: of several the value does not tell.
+func (p *plan) kindOf(m *member, v any) *member {
+	if len(m.kinds) == 1 && p.fitsMember(m.kinds[0], v) {
+		return m.kinds[0]
 	}
-	return only
+	return nil
 }
 
 func (p *plan) fitsMember(m *member, v any) bool {

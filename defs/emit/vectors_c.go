@@ -167,6 +167,8 @@ func (g *cTarget) same(r *record, done map[*record]bool) {
 		return
 	}
 	done[r] = true
+	name := g.types[r]
+	g.line("static inline int same_%s(const %s_t *a, const %s_t *b);", name, name, name) // it may be in itself
 	var inner func(m *member)
 	inner = func(m *member) {
 		if m.record != nil {
@@ -182,7 +184,6 @@ func (g *cTarget) same(r *record, done map[*record]bool) {
 	for _, m := range r.members {
 		inner(m)
 	}
-	name := g.types[r]
 	g.fn = &function{}
 	g.line("static inline int")
 	g.line("same_%s(const %s_t *a, const %s_t *b)", name, name, name)
@@ -365,14 +366,7 @@ func (g *cTarget) literalOf(m *member, v any) string {
 		}
 		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.inner(m, "[]"), braces(elems))
 	case *schema.Choice:
-		k := g.plan.kindOf(m, v)
-		switch {
-		case k == nil:
-			return "0"
-		case len(m.kinds) == 1:
-			return g.boxOf(k, v)
-		}
-		return fmt.Sprintf("{ .%s = %s }", g.fields[k], g.boxOf(k, v))
+		return g.boxOf(g.plan.kindOf(m, v), v) // fits has checked that there is one
 	}
 	return g.literal(nil, m.record, fields(v))
 }
