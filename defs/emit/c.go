@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"wirebench/defs/schema"
+	"wirebench/defs/wire"
 )
 
 // cPublic are the types of callers, cSupport is internal.
@@ -40,10 +41,13 @@ const cLines = 15_000
 // emitC writes a header in the style of MUTA's packetwriter, with an enum of the ids, and for each message a struct and the functions
 // compute_sz, write and read; and the sources of the functions. All of them are C and C++.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, o, true, 0)
-	g := &cTarget{walker: walker{teller: newTeller(p, &cPrints, cReserved)}, elems: map[*schema.List]string{}}
-	g.lang, g.tongue = g, g
-	for _, word := range keywords("in out mem bytes reader writer result") {
+	p := newPlan(s, o, true, cFeatures)
+	g := &cTarget{
+		wirer: newWirer(p, &cPrints, nil, cReserved), elemNames: map[schema.Type]string{}, pointees: map[*member]string{}, declared: map[*record]bool{},
+		count: map[string]int{},
+	}
+	g.tongue = g
+	for _, word := range keywords("in out mem bytes coder within chain result") {
 		g.top.take("wb_" + word)
 	}
 	for _, m := range p.messages { // messages first, so that they keep their names
@@ -141,7 +145,7 @@ func (g *cTarget) files(name, about string, open []string) []File {
 	include := func(file string) string { return fmt.Sprintf("#include %q\n", file+".h") }
 	sources := g.sources()
 	if len(sources) == 1 {
-		text := strings.ReplaceAll(sources[0], cLocal, "static inline ")
+		text := strings.ReplaceAll(strings.Join(g.recursive, "")+sources[0], cLocal, "static inline ")
 		return append(files, around(name+".c", generated+include(name)+"\n#include <string.h>\n\n"+cSupport+"\n", text, ""))
 	}
 	own = Range{}
@@ -149,11 +153,7 @@ func (g *cTarget) files(name, about string, open []string) []File {
 		g.b.WriteString(include(name) + "\n#include <string.h>\n\n" + cSupport + "\n")
 		g.line("#ifdef __cplusplus\nextern \"C\" {\n#endif")
 		g.line("")
-		for _, r := range g.plan.records {
-			if r.message == nil && r.element {
-				g.print("size_t $type_compute_sz(const $type_t *s);\nint $type_write_(wb_writer *w, const $type_t *s);\nint $type_read_(wb_reader *r, $type_t *s);", vars{"type": g.types[r]})
-			}
-		}
+		g.b.WriteString(strings.ReplaceAll(strings.Join(g.prototypes, ""), cLocal, ""))
 		g.line("")
 		g.line("#ifdef __cplusplus\n}\n#endif")
 		g.line("")
@@ -164,7 +164,7 @@ func (g *cTarget) files(name, about string, open []string) []File {
 	return files
 }
 
-// cLocal stands for the linkage of functions of list elements: they are static if there is a single source.
+// cLocal stands for the linkage of functions of parts of messages: they are static if there is a single source.
 const cLocal = "LOCAL "
 
 // sources joins the functions of records, up to cLines lines each.
@@ -198,14 +198,25 @@ func (g *cTarget) aside(write func()) {
 
 const cMemory = `NAME_read(in, s) reads the message at in->pos into s and, if it returns 0, advances in->pos past it.
 NAME_write(out, s) writes s and advances out->pos. It needs NAME_compute_sz(s) bytes, including the id.
-The sources must be compiled, as C99 or as C++. There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists are
-stored in in->mem, which the caller owns. The functions support either byte order of the machine and any alignment.`
+The sources must be compiled, as C99 or as C++. There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists, and the
+values of pointers, are stored in in->mem, which the caller owns. A pointer is NULL if its value is absent, or that of an alternative that is not selected; the one that an earlier value
+selects must be there. The functions support either byte order of the machine and any alignment.`
 
+// cTarget writes C: types, and for each message, and for each part of messages that may be used in many places, one function that passes its
+// values, in wire order, to a coder, which reads, writes or measures them. Of the wirer it has the registers; it writes statements of its own, as
+// C has values in the structs of callers, no closures, and a mode more.
 type cTarget struct {
-	walker
-	elems     map[*schema.List]string // names of types of elements that would otherwise be anonymous structs
-	functions []string                // of records, for the sources
-	shadows   map[string]bool         // identifiers of the members of the struct that is being declared
+	wirer
+	at         []string               // by field: the expression of its value
+	count      map[string]int         // functions of types
+	prototypes []string               // of all functions that other sources may use
+	recursive  []string               // of those that call themselves
+	elemNames  map[schema.Type]string // names of types of elements that would otherwise be anonymous structs, by their lists
+	pointees   map[*member]string     // likewise, of what members point to
+	declared   map[*record]bool
+	functions  []string        // of records, for the sources
+	shadows    map[string]bool // identifiers of the members of the struct that is being declared
+	within     []*record       // those whose size is being computed
 }
 
 // base takes a name from which the names of a type, its functions and its constants are derived.
@@ -213,7 +224,7 @@ func (g *cTarget) base(want string) string {
 	want = strings.ToLower(legal(want))
 	derived := func(base string) []string {
 		upper := strings.ToUpper(base)
-		return []string{base + "_t", base + "_compute_sz", base + "_read", base + "_write", base + "_read_", base + "_write_", upper, upper + "_MIN_SZ"}
+		return []string{base + "_t", base + "_compute_sz", base + "_read", base + "_write", base + "_wire_", upper, upper + "_MIN_SZ"}
 	}
 	name := want
 	for i := g.top.last[want] + 1; ; i++ {
@@ -286,6 +297,8 @@ func cNumber(n *schema.Number) string {
 		return "double"
 	case n.Kind == schema.Float:
 		return "float"
+	case n.Add != 0:
+		return "int64_t"
 	case n.Kind == schema.Signed:
 		return fmt.Sprintf("int%d_t", wide(n.Bits))
 	}
@@ -306,7 +319,7 @@ func unitType(t schema.Type) (typ string, bytes int) {
 // room returns the number of elements that a list has inside the struct; ok is false if it is not stored there.
 func (g *cTarget) room(e schema.Extent, elem uint64) (n string, ok bool) {
 	switch {
-	case e.Size != schema.Counted || e.Max == nil:
+	case e.Size != schema.Counted || e.Max == nil || e.Null:
 		return "", false
 	case e.Max.Const != "":
 		return legal(e.Max.Const), true
@@ -327,8 +340,8 @@ func lenType(e schema.Extent) string {
 	return "uint8_t"
 }
 
-// bytes returns the approximate size of a value in memory.
-func (g *cTarget) bytes(t schema.Type, r *record) uint64 {
+// bytes returns the approximate size of a member's value in memory.
+func (g *cTarget) bytes(m *member) uint64 {
 	list := func(e schema.Extent, elem uint64) uint64 {
 		switch _, ok := g.room(e, elem); {
 		case e.Size == schema.Fixed:
@@ -340,46 +353,106 @@ func (g *cTarget) bytes(t schema.Type, r *record) uint64 {
 		}
 		return 16
 	}
-	switch t := t.(type) {
+	if m.pointer() {
+		return 8
+	}
+	switch t := m.typ.(type) {
 	case *schema.Number:
 		return uint64(wide(t.Bits) / 8)
 	case *schema.Bitfield:
-		return uint64(len(t.Names)) * 8
+		return uint64(len(t.Names)+1) * 8
 	case *schema.Text:
 		return list(t.Extent, uint64(t.Charset.Unit()))
 	case *schema.Blob:
 		return list(t.Extent, 1)
 	case *schema.List:
-		if t.Bare {
-			return list(t.Extent, g.bytes(t.Elem.Fields[0].Type, r))
-		}
-		return list(t.Extent, g.recordBytes(r))
+		return list(t.Extent, g.elemBytes(m))
+	case *schema.Choice:
+		return 8 * uint64(len(m.kinds))
 	}
-	return g.recordBytes(r)
+	return g.recordBytes(m.record)
 }
 
+// recordBytes returns the size of a record; that of one in itself has no limit.
 func (g *cTarget) recordBytes(r *record) uint64 {
+	if slices.Contains(g.within, r) {
+		return math.MaxUint32
+	}
+	g.within = append(g.within, r)
 	n := uint64(8)
 	for _, m := range r.members {
-		n = min(n+g.bytes(m.typ, m.record), math.MaxUint32)
+		n = min(n+g.bytes(m), math.MaxUint32)
 	}
+	g.within = g.within[:len(g.within)-1]
 	return n
 }
 
+func (g *cTarget) elemBytes(m *member) uint64 {
+	if m.elem != nil {
+		return g.bytes(m.elem)
+	}
+	return g.recordBytes(m.record)
+}
+
+// listRoom returns the room of a list inside the struct.
+func (g *cTarget) listRoom(m *member) (n string, ok bool) {
+	e := m.typ.(*schema.List).Extent
+	if e.Size != schema.Counted || e.Max == nil {
+		return "", false
+	}
+	return g.room(e, g.elemBytes(m))
+}
+
+// pointer reports whether a member is a pointer to its value.
+func (m *member) pointer() bool {
+	_, ok := m.typ.(*schema.Choice)
+	return m.ptr || m.null || ok && len(m.kinds) == 1
+}
+
+// spread reports whether the member is a choice whose fields are members of the record around it.
+func (m *member) spread() bool {
+	c, ok := m.typ.(*schema.Choice)
+	return ok && c.Anon
+}
+
+// pointee returns the declaration of a value that the member points to. Name may be preceded by a star and followed by brackets.
+func (g *cTarget) pointee(m *member, name string) string {
+	if named := g.pointees[m]; named != "" {
+		return named + " " + name
+	}
+	inner := *m
+	inner.ptr, inner.null = false, false
+	return g.declare(&inner, name)
+}
+
+// boxed returns the declaration of a value of a kind of a choice, to which there is a pointer, and which may be one.
+func (g *cTarget) boxed(m *member, name string) string {
+	if m.null {
+		return g.declare(m, name)
+	}
+	return g.pointee(m, name)
+}
+
 // declare returns the declaration of a member. Name may be preceded by a star and followed by brackets.
-func (g *cTarget) declare(t schema.Type, r *record, name string) string {
+func (g *cTarget) declare(m *member, name string) string {
 	star := func(suffix string) string {
 		if suffix != "" && strings.HasPrefix(name, "*") {
 			return "(" + name + ")" + suffix
 		}
 		return name + suffix
 	}
-	switch t := t.(type) {
+	if m.ptr || m.null {
+		return g.pointee(m, "*"+name)
+	}
+	switch t := m.typ.(type) {
 	case *schema.Number:
 		return cNumber(t) + " " + name
 	case *schema.Bitfield:
 		var parts []string
-		for i, part := range bitfieldNames(t, cPart) {
+		if t.All != "" {
+			parts = append(parts, fmt.Sprintf("uint%d_t %s;", wide(t.Bits), cAll))
+		}
+		for i, part := range g.partNames(t) {
 			bits, truth := bitfieldPart(t, t.Names[i])
 			typ := "bool"
 			if !truth {
@@ -393,69 +466,57 @@ func (g *cTarget) declare(t schema.Type, r *record, name string) string {
 	case *schema.Blob:
 		return g.declareRun(t, t.Extent, name, star)
 	case *schema.List:
-		elem := func(name string) string {
-			if g.elems[t] != "" {
-				return g.elems[t] + " " + name
-			}
-			if t.Bare {
-				return g.declare(t.Elem.Fields[0].Type, r, name)
-			}
-			return g.structType(r) + " " + name
-		}
 		if t.Size == schema.Fixed {
-			return elem(star(fmt.Sprintf("[%d]", max(t.N, 1))))
+			return g.inner(m, star(fmt.Sprintf("[%d]", max(t.N, 1))))
 		}
-		if n, ok := g.room(t.Extent, g.elemBytes(t, r)); ok {
-			return fmt.Sprintf("struct { %s len; %s; } %s", lenType(t.Extent), elem("data["+n+"]"), name)
+		if n, ok := g.listRoom(m); ok {
+			return fmt.Sprintf("struct { %s len; %s; } %s", lenType(t.Extent), g.inner(m, "data["+n+"]"), name)
 		}
-		return fmt.Sprintf("struct { size_t len; %s; } %s", elem("*data"), name)
+		return fmt.Sprintf("struct { size_t len; %s; } %s", g.inner(m, "*data"), name)
+	case *schema.Choice:
+		switch len(m.kinds) {
+		case 0:
+			return "char " + name
+		case 1:
+			return g.boxed(m.kinds[0], "*"+name)
+		}
 	}
-	return g.structType(r) + " " + name
+	return g.structType(m.record) + " " + name
 }
 
-// structType returns the type of a record. In C++ a member of the same name requires the tag.
+// structType returns the type of a record. Its tag is required before it is declared, and in C++ if a member has the same name.
 func (g *cTarget) structType(r *record) string {
 	name := g.types[r] + "_t"
-	if g.shadows[name] {
+	if g.shadows[name] || !g.declared[r] {
 		return "struct " + name
 	}
 	return name
 }
 
-// pointer returns the type of a pointer to the elements of a list.
-func (g *cTarget) pointer(st *step) string {
-	t := st.typ.(*schema.List)
-	switch r := st.path.record(t, st.rec); {
-	case g.elems[t] != "":
-		return g.elems[t] + " *"
-	case t.Bare:
-		return g.declare(t.Elem.Fields[0].Type, r, "*")
-	default:
-		return g.types[r] + "_t *"
-	}
-}
-
-// elemType declares a name for the type of a list's elements, if it would be anonymous, so that callers can declare elements.
-func (g *cTarget) elemType(t schema.Type, r *record, want string) {
-	l, ok := t.(*schema.List)
-	if !ok || !l.Bare || g.elems[l] != "" {
-		return
-	}
-	inner := l.Elem.Fields[0].Type
-	g.elemType(inner, r, want+"_elem")
-	if text := g.declare(inner, r, ""); strings.HasPrefix(text, "struct {") {
-		name := g.top.take(want + "_elem_t")
-		g.line("typedef %s;", g.declare(inner, r, name))
+// nameTypes declares names for types that would be anonymous, but of which callers make elements, or the values of pointers. boxed: the member
+// is one of several that are pointers.
+func (g *cTarget) nameTypes(m *member, want string, boxed bool) {
+	name := func(suffix string, declare func(name string) string) string {
+		if !strings.HasPrefix(declare(""), "struct {") {
+			return ""
+		}
+		out := g.top.take(want + suffix)
+		g.line("typedef %s;", declare(out))
 		g.line("")
-		g.elems[l] = name
+		return out
 	}
-}
-
-func (g *cTarget) elemBytes(t *schema.List, r *record) uint64 {
-	if t.Bare {
-		return g.bytes(t.Elem.Fields[0].Type, r)
+	if len(m.kinds) == 1 {
+		g.nameTypes(m.kinds[0], want, true)
 	}
-	return g.recordBytes(r)
+	if m.elem != nil && g.elemNames[m.typ] == "" {
+		g.nameTypes(m.elem, want+"_elem", false)
+		if !m.elem.pointer() {
+			g.elemNames[m.typ] = name("_elem_t", func(name string) string { return g.declare(m.elem, name) })
+		}
+	}
+	if m.ptr || m.null || boxed {
+		g.pointees[m] = name("_value_t", func(name string) string { return g.pointee(m, name) })
+	}
 }
 
 func (g *cTarget) declareRun(t schema.Type, e schema.Extent, name string, star func(string) string) string {
@@ -486,7 +547,7 @@ func (g *cTarget) record(r *record) {
 		g.line(" */")
 	}
 	for _, m := range r.members {
-		g.elemType(m.typ, m.record, name+"_"+g.fields[m])
+		g.nameTypes(m, name+"_"+g.fields[m], r.union)
 	}
 	g.shadows = map[string]bool{}
 	for _, m := range r.members {
@@ -494,8 +555,12 @@ func (g *cTarget) record(r *record) {
 	}
 	g.line("typedef struct %s_t", name)
 	g.open("{")
+	some := r.parts > 0 || r.choice
 	for _, m := range r.members {
-		g.member(r, m)
+		if !m.spread() {
+			g.member(r, m)
+			some = true
+		}
 	}
 	if r.parts > 0 {
 		g.line("int %s; /* number of the %d optional parts at the end that are present */", g.parts[r], r.parts)
@@ -503,26 +568,18 @@ func (g *cTarget) record(r *record) {
 	if r.choice {
 		g.line("int %s; /* number of the alternative, from 1; 0 is none */", g.choices[r])
 	}
-	if len(r.members) == 0 && r.parts == 0 && !r.choice {
+	if !some {
 		g.line("char nothing; /* no fields */")
 	}
 	g.shut("} %s_t;", name)
-	g.shadows = nil
+	g.shadows, g.declared[r] = nil, true
 	g.line("")
-	if r.message == nil && !r.element {
-		return
+	if r.message != nil {
+		g.print(cPrototypes, vars{"type": name, "upper": strings.ToUpper(name), "least": r.message.min, "blank": func() { g.line("") }})
 	}
 	if r.message != nil {
-		g.print(cPrototypes, vars{"type": name, "upper": strings.ToUpper(name), "least": r.message.min, "blank": g.blank})
+		g.aside(func() { g.message(r.message) })
 	}
-	g.aside(func() {
-		g.sizing(r, name)
-		g.writing(r, name)
-		g.reading(r, name)
-		if r.message != nil {
-			g.message(r.message, name)
-		}
-	})
 }
 
 func (g *cTarget) member(r *record, m *member) {
@@ -530,7 +587,11 @@ func (g *cTarget) member(r *record, m *member) {
 	if comment != "" {
 		comment = " /* " + strings.ReplaceAll(comment, "/*", "/ *") + " */"
 	}
-	g.line("%s;%s", g.declare(m.typ, m.record, g.fields[m]), comment)
+	text := g.declare(m, g.fields[m])
+	if r.union {
+		text = g.boxed(m, "*"+g.fields[m])
+	}
+	g.line("%s;%s", text, comment)
 }
 
 // constants writes the named values.
@@ -559,37 +620,37 @@ func cInt(v int64) string {
 	return fmt.Sprintf("INT64_C(%d)", v)
 }
 
-// message writes the public functions.
-func (g *cTarget) message(m *message, name string) {
-	v := vars{
-		"type": name, "upper": strings.ToUpper(name), "least": m.min, "header": m.header, "pos": "r.pos", "length": "", "setLength": "", "code": "", "measured": "", "found": "",
-		"blank": g.blank,
+// public writes the public functions of a message.
+func (g *cTarget) public(m *message, name string) {
+	laid := m.laid
+	place := func(at wire.Place) string {
+		return fmt.Sprintf("%d, %d, %v", at.Off, at.Bits, at.Order == schema.Big)
 	}
-	use := func(name, text string, l *item) {
-		v[name] = func() {
-			if l != nil {
-				g.print(text, v.with(vars{"where": where(l), "bytes": (l.off + l.bits + 7) / 8}))
-			} else {
-				g.print(text, v)
+	var checks, ends []string
+	if laid.Length.Bits > 0 {
+		checks = append(checks, fmt.Sprintf("wb_frame_(&x, %s)", place(laid.Length)))
+		ends = append(ends, fmt.Sprintf("wb_place_(&x, %s, x.pos);", place(laid.Length)))
+	}
+	if m.m.HasKey && laid.Code.Bits > 0 {
+		checks = append(checks, fmt.Sprintf("wb_code_(&x, %s, %s)", place(laid.Code), strings.ToUpper(name)))
+	}
+	if m.m.Measured {
+		checks = append(checks, fmt.Sprintf("wb_measure_(&x, %s_MIN_SZ)", strings.ToUpper(name)))
+	}
+	if m.record.choice {
+		p := g.find(func(p *wire.Part) bool { return p.Kind == wire.Choice && p.Field == wire.None })
+		ends = append(ends, fmt.Sprintf("wb_check_(&x, s->%s == (%s));", g.choices[m.record], g.found(p, "x.pos")))
+	}
+	lines := func(format string, list []string) func() {
+		return func() {
+			for _, text := range list {
+				g.line(format, text)
 			}
 		}
 	}
-	if m.length != nil {
-		v["pos"] = "r.size"
-		use("length", cLength, m.length)
-		use("setLength", "if (!wb_put_(&w, 0, $where, w.pos))\n\treturn WB_ILLEGAL;", m.length)
-	}
-	if m.code != nil && m.m.HasKey {
-		use("code", cCode, m.code)
-	}
-	if m.m.Measured {
-		use("measured", "r.measured = true;\nr.need = $upper_MIN_SZ;\nif (wb_sized_(&r) != 0)\n\treturn r.result;", nil)
-	}
-	if found := g.found(m, "w.pos"); found != "" {
-		v["which"] = fmt.Sprintf("s->%s != (%s)", g.choices[m.record], found)
-		use("found", "if ($which)\n\treturn WB_ILLEGAL;", nil)
-	}
-	g.print(cMessage, v)
+	g.b.WriteString(g.out.String())
+	g.out.Reset()
+	g.print(cMessage, vars{"type": name, "header": laid.Header, "blank": func() { g.line("") }, "ends": lines("%s", ends), "checks": lines("if (%s != 0)\n\t\treturn x.result;", checks)})
 	g.line("")
 }
 
@@ -606,174 +667,46 @@ int $type_write(wb_out *out, const $type_t *s);
 int $type_read(wb_in *in, $type_t *s);
 $blank`
 	cMessage = `
+size_t
+$type_compute_sz(const $type_t *s)
+{
+	wb_coder x = wb_writing_(NULL, SIZE_MAX);
+	$type_wire_(&x, ($type_t *)s);
+	return x.result > 0 ? SIZE_MAX : x.pos;
+}
+$blank
 int
 $type_write(wb_out *out, const $type_t *s)
 {
-	size_t size = $type_compute_sz(s);
-	wb_writer w;
-	int result;
-	if (out->pos > out->size || size > out->size - out->pos)
+	wb_coder x;
+	if (out->data == NULL || out->pos > out->size)
 		return WB_INCOMPLETE;
-	w.data = out->data + out->pos;
-	w.size = size;
-	w.pos = 0;
-	w.last = SIZE_MAX;
-	result = $type_write_(&w, s);
-	if (result != 0)
-		return result;
-	if (w.last != SIZE_MAX && w.pos > w.last)
-		return WB_ILLEGAL; /* data after the end of the message */
-	$found
-	$setLength
-	out->pos += w.pos;
-	return 0;
+	x = wb_writing_(out->data + out->pos, out->size - out->pos);
+	$type_wire_(&x, ($type_t *)s);
+	wb_check_(&x, x.pos <= x.last); /* no data after the end of the message */
+	$ends
+	if (x.result == 0)
+		out->pos += x.pos;
+	return x.result;
 }
 $blank
 int
 $type_read(wb_in *in, $type_t *s)
 {
-	wb_reader r = wb_start_(in, $header);
+	wb_coder x = wb_reading_(in, $header);
 	size_t used = in->mem != NULL ? in->mem->used : 0;
-	$length
-	$code
-	$measured
+	$checks
 	memset(s, 0, sizeof *s);
-	if ($type_read_(&r, s) != 0) {
+	$type_wire_(&x, s);
+	if (x.result != 0) {
 		if (in->mem != NULL)
 			in->mem->used = used;
-		return r.result;
+		return x.result;
 	}
-	in->pos += $pos;
+	in->pos += x.framed ? x.size : x.pos > x.far ? x.pos : x.far;
 	return 0;
 }`
-	cLength = `
-uint64_t size;
-if (r.size < $bytes)
-	return WB_INCOMPLETE;
-size = wb_load_(r.data, $where);
-if (size < $header)
-	return WB_ILLEGAL;
-if (size > r.size)
-	return WB_INCOMPLETE;
-r.size = (size_t)size;
-r.framed = true;`
-	cCode = `
-if (r.size < $bytes)
-	return WB_INCOMPLETE;
-if (wb_load_(r.data, $where) != $upper)
-	return WB_ILLEGAL;`
 )
-
-func (g *cTarget) reading(r *record, name string) {
-	g.loops = 0
-	g.print("$local\n$type_read_(wb_reader *r, $type_t *s)\n{\n\t(void)s;\n\t$body\n\treturn r->result;\n}\n$blank", vars{
-		"type": name, "local": linkage(r, "int"), "blank": g.blank, "body": func() { g.readSteps(r, r.steps, "s") },
-	})
-}
-
-func (g *cTarget) writing(r *record, name string) {
-	g.loops = 0
-	g.print("$local\n$type_write_(wb_writer *w, const $type_t *s)\n{\n\t(void)w;\n\t(void)s;\n\t$body\n\treturn 0;\n}\n$blank", vars{
-		"type": name, "local": linkage(r, "int"), "blank": g.blank, "body": func() { g.writeSteps(r, r.steps, "s") },
-	})
-}
-
-// linkage returns the result type of an internal function with its linkage: those of elements may be in another source.
-func linkage(r *record, result string) string {
-	if r.message == nil {
-		return cLocal + result
-	}
-	return "static " + result
-}
-
-func (g *cTarget) sizing(r *record, name string) {
-	g.loops = 0
-	if r.message != nil {
-		g.line("size_t")
-	} else {
-		g.line("%s", linkage(r, "size_t"))
-	}
-	g.line("%s_compute_sz(const %s_t *s)", name, name)
-	g.open("{")
-	g.line("size_t ret = 0;")
-	g.line("(void)s;")
-	g.sizeSteps(r, r.steps, "s")
-	g.line("return ret;")
-	g.shut("}")
-	g.line("")
-}
-
-func (g *cTarget) sizeSteps(r *record, steps []step, base string) {
-	for i := range steps {
-		st := &steps[i]
-		if begins(steps, i) {
-			g.print("if ($cond)\n\treturn ret;", vars{"cond": g.missing(r, st, base)})
-		}
-		switch st.kind {
-		case stepBlock:
-			g.line("ret = wb_add_(ret, %d);", st.bits/8)
-		case stepRun:
-			ext := st.items[0].ext
-			_, unit := unitType(st.typ)
-			length := g.place(base, st.path) + ".len"
-			if ext.Size == schema.Fixed {
-				length = strconv.Itoa(ext.N)
-			}
-			g.line("ret = wb_add_(ret, wb_mul_(%s, %d));", length, unit)
-			if ext.Size == schema.Terminated {
-				g.line("ret = wb_add_(ret, %d);", unit)
-			}
-		case stepList:
-			g.sizeList(r, st, base)
-		case stepWeave:
-			for k := range st.lists {
-				g.sizeList(r, &st.lists[k], base)
-			}
-		case stepChoice:
-			g.choose(r, st, base, false, func(steps []step) { g.sizeSteps(r, steps, base) })
-		}
-	}
-}
-
-// fixedBytes returns the size of a list's elements if it is fixed.
-func fixedBytes(st *step) (int, bool) {
-	steps := st.elem
-	if st.rec != nil {
-		steps = st.rec.steps
-	}
-	n := 0
-	for i := range steps {
-		if steps[i].kind != stepBlock || steps[i].part > 0 {
-			return 0, false
-		}
-		n += steps[i].bits / 8
-	}
-	return n, true
-}
-
-func (g *cTarget) sizeList(r *record, st *step, base string) {
-	id := g.fresh()
-	t, from := st.typ.(*schema.List), g.place(base, st.path)
-	count := from + ".len"
-	if t.Size == schema.Fixed {
-		count = strconv.Itoa(t.N)
-	}
-	if n, ok := fixedBytes(st); ok {
-		g.line("ret = wb_add_(ret, wb_mul_(%s, %d));", count, n)
-		return
-	}
-	elem := from + ".data[i" + id() + "]"
-	if t.Size == schema.Fixed {
-		elem = from + "[i" + id() + "]"
-	}
-	g.print(g.say.loop, vars{"id": id, "n": count, "body": func() {
-		if st.rec != nil {
-			g.line("ret = wb_add_(ret, %s_compute_sz(&%s));", g.types[st.rec], elem)
-		} else {
-			g.sizeSteps(r, st.elem, elem)
-		}
-	}})
-}
 
 var cPrints = prints{
 	code:    "id",
@@ -781,127 +714,25 @@ var cPrints = prints{
 	remark:  "/* %s */",
 	equal:   "==",
 	comment: " /* $text */",
-	frame:   "r->size",
 	test:    "($cond)",
-
-	count:      "size_t $name = 0;",
-	offset:     "uint64_t $name = 0;",
-	decl:       "size_t ",
-	declAt:     "uint64_t ",
-	skip:       "if (wb_take_(r, $bytes) == NULL)\n\treturn r->result;",
-	take:       "const uint8_t *b$id = wb_take_(r, $bytes);\nif (b$id == NULL)\n\treturn r->result;",
-	countRead:  "$decl$name = wb_count_(r, $raw, $lo, $hi, $min);",
-	offsetRead: "$decl$name = $raw;",
-	sized:      "if (wb_sized_(r) != 0)\n\treturn r->result;",
-	part:       "if (r->pos < r->size) {\n\t$parts = $part;\n\t$body\n}",
-	assign:     "$to = $value;",
-	checkOn:    "$value",
-	check:      "if (!$cond)\n\treturn wb_fail_(r, WB_ILLEGAL);",
-	checked:    "$value",
-	bitfield:   "uint64_t v$id = $raw;",
-	bitfieldOf: "(v$id >> $shift & $mask)",
-	run:        "wb_run$suffix_(r$comma, $n, $unit)",
-	ended:      "wb_ended$suffix_(r$comma, $unit)",
-	rest:       "wb_rest$suffix_(r$comma, $unit)",
-	list: `
-if ($n > 0) {
-	size_t back$id = r->pos;
-	$from
-	if (wb_room_(r, $n, $min) != 0)
-		return r->result;
-	$make
-	for (size_t i$id = 0; i$id < $n; i$id++) {
-		$element
-	}
-	$back
-}`,
-	linked: `
-if ($n > 0) {
-	size_t back$id = r->pos;
-	size_t pos$id = (size_t)$at;
-	if (wb_chain_(r, pos$id, $n, $next) != 0)
-		return r->result;
-	if (wb_room_(r, $n, 0) != 0)
-		return r->result;
-	$make
-	for (size_t i$id = 0; i$id < $n; i$id++) {
-		if (wb_go_(r, pos$id) != 0)
-			return r->result;
-		$element
-		pos$id = wb_next_(r, pos$id, $next);
-	}
-	$back
-}`,
-	toEnd: `
-{
-	size_t back$id = r->pos, start$id, room$id = 0;
-	$from
-	while (r->pos < r->size) {
-		start$id = r->pos;
-		if ($to.len == room$id) { /* twice the room, in new memory: there is no way to know how many will come */
-			void *old = $to.data;
-			room$id = room$id == 0 ? 8 : room$id * 2;
-			$to.data = ($pointer)wb_alloc_(r, room$id, sizeof *$to.data);
-			if (r->result != 0)
-				return r->result;
-			wb_copy_($to.data, old, $to.len * sizeof *$to.data);
-		}
-		if (wb_spend_(r, 1, 0) != 0)
-			return r->result;
-		$to.len++;
-		$element
-		if (r->pos == start$id)
-			break;
-	}
-	$back
-}`,
-	from:    "if (wb_go_(r, $at) != 0)\n\treturn r->result;",
-	stay:    "(void)back$id;",
-	back:    "r->pos = back$id;",
-	element: "if ($record_read_(r, &$elem) != 0)\n\treturn r->result;",
-
-	here:         "w->pos",
-	since:        "elem$id",
-	some:         "$n > 0",
-	grow:         "size_t p$id = w->pos;\nif (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
-	growOnly:     "if (wb_grow_(w, $bytes) == NULL)\n\treturn WB_ILLEGAL;",
-	place:        "size_t $local = $p;",
-	putAt:        "if (!wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
-	putAtIf:      "if ($cond && !wb_put_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;",
-	scale:        "uint64_t v$id;\nif (!wb_scale_($from, $inverse, $bits, $signed, $wrap, $cut, &v$id))\n\treturn WB_ILLEGAL;",
-	fits:         "if (!$cond)\n\treturn WB_ILLEGAL;",
-	packing:      "uint64_t v$id = 0;",
-	bitfieldFrom: "$from",
-	partFits:     "wb_in_u_($from, 0, $mask)",
-	partIs:       "$from == $mask",
-	partBits:     "$bits << $shift",
-	setPart:      "v$id |= $bits << $shift;",
-	counted:      "if (!wb_in_u_($n, $lo, $hi))\n\treturn WB_ILLEGAL;",
-	counting:     "$n",
-	stop:         "if ($cond) {\n\twb_end_(w);\n\treturn 0;\n}",
-	over:         "wb_end_(w);",
-	writeElem:    "if ($record_write_(w, &$elem) != 0)\n\treturn WB_ILLEGAL;",
-	prev:         "size_t prev$id = 0;",
-	later:        "$index > 0",
-	elemAt:       "size_t elem$id = w->pos;",
-	prevIs:       "prev$id = elem$id;",
-	loop:         "for (size_t i$id = 0; i$id < $n; i$id++) {\n\t$body\n}",
-	turns:        "for (size_t $turn = 0; $conds; $turn++) {\n\t$body\n}",
-	turn:         "if ($turn < $n) {\n\t$body\n}",
 }
 
-func (g *cTarget) typ(t schema.Type, r *record) string   { return g.declare(t, r, "") }
-func (g *cTarget) zero(schema.Type, *record) string      { return "" }
-func (g *cTarget) value(base string, at path) string     { return g.place(base, at) }
-func (g *cTarget) quote(string) string                   { return "" }
-func (g *cTarget) mask(v uint64) string                  { return cUint(v) }
-func (g *cTarget) partNames(t *schema.Bitfield) []string { return bitfieldNames(t, cPart) }
-func (g *cTarget) present([]step, string)                {}
-func (g *cTarget) newElem(*step, string)                 {}
+func (g *cTarget) mask(v uint64) string { return cUint(v) }
 
+func (g *cTarget) partNames(t *schema.Bitfield) []string {
+	if t.All == "" {
+		return bitfieldNames(t, cPart)
+	}
+	return bitfieldNames(t, cPart, cAll)
+}
+
+// dot returns a member of a value, or of what a variable points to.
 func (g *cTarget) dot(base, name string) string {
-	if base == "s" {
+	switch {
+	case base == "s":
 		return "s->" + name
+	case strings.HasPrefix(base, "(*") && strings.IndexByte(base, ')') == len(base)-1:
+		return base[2:len(base)-1] + "->" + name
 	}
 	return base + "." + name
 }
@@ -915,292 +746,6 @@ func (g *cTarget) constant(n *schema.Number, v uint64) string {
 		return strconv.FormatBool(v != 0)
 	}
 	return cUint(v)
-}
-
-// cLimits returns limits as C constants; those without a value by their names.
-func cLimits(lo, hi *schema.Limit, least, most string, text func(*schema.Limit) string) (from, to string) {
-	limit := func(l *schema.Limit, none string) string {
-		switch {
-		case l == nil:
-			return none
-		case l.Const != "":
-			return legal(l.Const)
-		}
-		return text(l)
-	}
-	return limit(lo, least), limit(hi, most)
-}
-
-func (g *cTarget) bounds(e schema.Extent) (lo, hi string) {
-	return cLimits(e.Min, e.Max, "0", "UINT64_MAX", func(l *schema.Limit) string { return cUint(l.Uint) })
-}
-
-func (g *cTarget) inRange(n *schema.Number, v string, _ bool) string {
-	call, lo, hi := "wb_in_u_", "0", "UINT64_MAX"
-	text := func(l *schema.Limit) string { return cUint(l.Uint) }
-	switch n.Kind {
-	case schema.Float:
-		call, lo, hi = "wb_in_f_", "(-1e308 * 10)", "(1e308 * 10)"
-		text = func(l *schema.Limit) string {
-			if math.IsInf(l.Float, 0) {
-				return map[bool]string{true: "(1e308 * 10)", false: "(-1e308 * 10)"}[l.Float > 0]
-			}
-			return floatText(l.Float)
-		}
-	case schema.Signed:
-		call, lo, hi = "wb_in_i_", "INT64_MIN", "INT64_MAX"
-		text = func(l *schema.Limit) string { return cInt(l.Int) }
-	}
-	if n.Min == nil && n.Max == nil {
-		return ""
-	}
-	lo, hi = cLimits(n.Min, n.Max, lo, hi, text)
-	return fmt.Sprintf("%s(%s, %s, %s)", call, v, lo, hi)
-}
-
-func (g *cTarget) signed(bits string, n *schema.Number) string {
-	return fmt.Sprintf("wb_signed_(%s, %d)", bits, n.Bits)
-}
-
-func cOrder(it *item) string { return map[bool]string{true: "be", false: "le"}[it.order == schema.Big] }
-
-func (g *cTarget) raw(b string, it *item) (bits, wide string) {
-	switch {
-	case it.off%8 != 0 || it.bits%8 != 0:
-		bits = fmt.Sprintf("wb_load_(%s, %s)", b, where(it))
-	case it.bits == 8:
-		bits = fmt.Sprintf("%s[%d]", b, it.off/8)
-	case isNative(it.bits):
-		bits = fmt.Sprintf("wb_%s%d_(%s + %d)", cOrder(it), it.bits, b, it.off/8)
-	default:
-		bits = fmt.Sprintf("wb_%s_(%s + %d, %d)", cOrder(it), b, it.off/8, it.bits/8)
-	}
-	return bits, bits
-}
-
-func (g *cTarget) load(b string, it *item, n *schema.Number) string {
-	bits, _ := g.raw(b, it)
-	switch {
-	case n.Kind == schema.Float:
-		return fmt.Sprintf("wb_%s_(%s)", cFloat(n), bits)
-	case n.Kind == schema.Signed:
-		return g.signed(bits, n)
-	}
-	return bits
-}
-
-// cFloat returns the type of a float on the wire.
-func cFloat(n *schema.Number) string {
-	return map[bool]string{true: "float", false: "double"}[n.Bits == 32]
-}
-
-func (g *cTarget) shown(n *schema.Number, value string) string {
-	switch {
-	case n.Kind == schema.Bool:
-		return value + " != 0"
-	case n.Scale != 0:
-		return fmt.Sprintf("(double)%s * %s", value, floatText(n.Scale))
-	case n.Kind == schema.Float:
-		return value
-	}
-	return fmt.Sprintf("(%s)%s", cNumber(n), value)
-}
-
-func (g *cTarget) partOf(t *schema.Bitfield, name, bits string) string {
-	if n, truth := bitfieldPart(t, name); !truth {
-		return fmt.Sprintf("(uint%d_t)%s", wide(n), bits)
-	}
-	return bits + " != 0"
-}
-
-func (g *cTarget) bits(_ *schema.Bitfield, _, from string, _ *item) string {
-	return "(uint64_t)" + from
-}
-
-// cBytes returns a string literal of bytes.
-func cBytes(b []byte) string {
-	var out strings.Builder
-	out.WriteByte('"')
-	for _, c := range b {
-		fmt.Fprintf(&out, "\\%03o", c)
-	}
-	out.WriteByte('"')
-	return out.String()
-}
-
-func (g *cTarget) readConst(b string, it *item) {
-	if len(it.bytes) > 0 {
-		g.print("if (memcmp($b + $at, $bytes, $n) != 0)\n\treturn wb_fail_(r, WB_ILLEGAL);", vars{
-			"b": b, "at": it.off / 8, "bytes": cBytes(it.bytes),
-			"n": len(it.bytes),
-		})
-	}
-}
-
-func (g *cTarget) readFixed(b string, it *item, to string) {
-	switch typ, _ := unitType(it.typ); {
-	case it.bits == 0:
-	case typ == "uint16_t":
-		g.print(cUnits, vars{"i": "i" + g.fresh()(), "n": it.bits / 16, "to": to, "from": fmt.Sprintf("%s + %d", b, it.off/8)})
-	default:
-		g.line("memcpy(%s, %s + %d, %d);", to, b, it.off/8, it.bits/8)
-	}
-}
-
-const (
-	cUnits    = "for (size_t $i = 0; $i < $n; $i++)\n\t$to[$i] = (uint16_t)wb_le_($from + 2 * $i, 2);"
-	cPutUnits = "for (size_t $i = 0; $i < $n; $i++)\n\twb_store_(w->data + $to + 2 * $i, 0, 16, false, $from[$i]);"
-	cFailed   = "if (r->result != 0)\n\treturn r->result;"
-)
-
-func (g *cTarget) readRun(st *step, to, bytes string) {
-	ext := st.items[0].ext
-	typ, unit := unitType(st.typ)
-	room, inside := g.room(ext, uint64(unit))
-	if ext.Size != schema.Fixed && !inside {
-		g.line("%s = %s;", to, bytes)
-		g.print(cFailed, nil)
-		return
-	}
-	v := vars{"t": "t" + g.fresh()(), "to": to, "bytes": bytes, "room": room, "data": to, "type": ""}
-	g.print("wb_bytes $t = $bytes;\n"+cFailed, v)
-	if ext.Size != schema.Fixed {
-		v["type"], v["data"] = lenType(ext), to+".data"
-		g.print("if ($t.len > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$t.len;", v) // never happens: the count was checked
-	}
-	if typ == "uint16_t" {
-		g.print(cUnits, vars{"i": "i" + g.fresh()(), "n": expand("$t.len", v), "to": v["data"], "from": expand("$t.data", v)})
-		return
-	}
-	g.print("wb_copy_($data, $t.data, $t.len);", v)
-}
-
-func (g *cTarget) makeList(st *step, to, n string) {
-	t := st.typ.(*schema.List)
-	if t.Size == schema.Fixed {
-		return
-	}
-	v := vars{"n": n, "to": to}
-	if room, inside := g.room(t.Extent, g.elemBytes(t, st.path.record(t, st.rec))); inside {
-		v["room"], v["type"] = room, lenType(t.Extent)
-		g.print("if ($n > $room)\n\treturn wb_fail_(r, WB_ILLEGAL);\n$to.len = ($type)$n;", v) // never happens: the count was checked
-		return
-	}
-	v["pointer"] = g.pointer(st)
-	g.print("$to.data = ($pointer)wb_alloc_(r, $n, sizeof *$to.data);\n"+cFailed+"\n$to.len = $n;", v)
-}
-
-func (g *cTarget) elem(st *step, to, id string) string {
-	switch st.typ.(*schema.List).Size {
-	case schema.ToEnd:
-		return fmt.Sprintf("%s.data[%s.len - 1]", to, to)
-	case schema.Fixed:
-		return fmt.Sprintf("%s[i%s]", to, id)
-	}
-	return fmt.Sprintf("%s.data[i%s]", to, id)
-}
-
-func (g *cTarget) float(n *schema.Number, from string) string {
-	if n.Scale == 0 {
-		return from
-	}
-	return fmt.Sprintf("(%s)(%s * %s)", cFloat(n), from, floatText(1/n.Scale))
-}
-
-func (g *cTarget) put(p string, it *item, n *schema.Number, value string) {
-	if _, ok := it.native(); ok && (n == nil || n.Bits == wide(n.Bits)) { // a value of the same width always fits
-		switch {
-		case n == nil:
-		case n.Kind == schema.Bool:
-			value = "(" + value + " ? 1 : 0)"
-		case n.Kind == schema.Float:
-			value = fmt.Sprintf("wb_%s_bits_(%s)", cFloat(n), value)
-		}
-		v := vars{"p": p, "off": it.off / 8, "bits": it.bits, "order": cOrder(it), "value": value}
-		if it.bits == 8 {
-			g.print("w->data[$p + $off] = (uint8_t)$value;", v)
-		} else {
-			g.print("wb_set_$order$bits_(w->data + $p + $off, (uint$bits_t)$value);", v)
-		}
-		return
-	}
-	v := vars{"p": p, "where": where(it), "value": value}
-	switch {
-	case n != nil && n.Kind == schema.Signed && n.Scale == 0:
-		g.print("if (!wb_put_signed_(w, $p, $where, $value))\n\treturn WB_ILLEGAL;", v)
-		return
-	case n != nil && n.Kind == schema.Bool:
-		v["value"] = value + " ? 1 : 0"
-	case n != nil && n.Kind == schema.Float:
-		v["value"] = fmt.Sprintf("wb_%s_bits_(%s)", cFloat(n), value)
-	}
-	g.print(g.say.putAt, v)
-}
-
-func (g *cTarget) writeConst(p string, it *item) {
-	if len(it.bytes) > 0 {
-		g.line("memcpy(w->data + %s + %d, %s, %d);", p, it.off/8, cBytes(it.bytes), len(it.bytes))
-	}
-}
-
-func (g *cTarget) writeFixed(p string, it *item, from string) {
-	switch typ, _ := unitType(it.typ); {
-	case it.bits == 0:
-	case typ == "uint16_t":
-		g.print(cPutUnits, vars{"i": "i" + g.fresh()(), "n": it.bits / 16, "from": from, "to": fmt.Sprintf("%s + %d", p, it.off/8)})
-	default:
-		g.line("memcpy(w->data + %s + %d, %s, %d);", p, it.off/8, from, it.bits/8)
-	}
-}
-
-// inside checks the length of a list that is stored inside the struct.
-func (g *cTarget) inside(e schema.Extent, unit uint64, n string) bool {
-	room, ok := g.room(e, unit)
-	if ok {
-		g.print(g.say.counted, vars{"n": n, "lo": 0, "hi": room})
-	}
-	return ok
-}
-
-func (g *cTarget) run(st *step, base, _ string) (n string) {
-	if ext := st.items[0].ext; ext.Size == schema.Fixed {
-		return strconv.Itoa(ext.N)
-	}
-	n = g.place(base, st.path) + ".len"
-	g.inside(st.items[0].ext, uint64(st.unit()), n)
-	return n
-}
-
-func (g *cTarget) putRun(st *step, base, n, id string) {
-	ext := st.items[0].ext
-	typ, unit := unitType(st.typ)
-	_, inside := g.room(ext, uint64(unit))
-	v := vars{"data": g.place(base, st.path) + ".data", "n": n, "unit": unit, "i": "i" + id, "to": "p" + id}
-	if ext.Size == schema.Fixed {
-		v["data"], inside = g.place(base, st.path), true
-	}
-	v["from"] = v["data"]
-	switch {
-	case inside && typ == "uint16_t":
-		g.print("size_t $to = w->pos;\nif (wb_grow_(w, 2 * (size_t)$n) == NULL)\n\treturn WB_ILLEGAL;\n"+cPutUnits, v)
-	case ext.Size == schema.Terminated:
-		g.print("if (!wb_append_ended_(w, $data, $n, $unit))\n\treturn WB_ILLEGAL;", v)
-	default:
-		g.print("if (!wb_append_(w, $data, wb_mul_($n, $unit)))\n\treturn WB_ILLEGAL;", v)
-	}
-}
-
-func (g *cTarget) list(st *step, base, _, index string) (n, elem string) {
-	t, to := st.typ.(*schema.List), g.place(base, st.path)
-	if t.Size == schema.Fixed {
-		return strconv.Itoa(t.N), to + "[" + index + "]"
-	}
-	g.inside(t.Extent, g.elemBytes(t, st.path.record(t, st.rec)), to+".len")
-	return to + ".len", to + ".data[" + index + "]"
-}
-
-func (g *cTarget) missing(r *record, st *step, base string) string {
-	return fmt.Sprintf("%s < %d", g.dot(base, g.parts[r]), st.part)
 }
 
 // dispatch writes, for every set of messages with codes, a function that returns the id of the next message.
@@ -1219,10 +764,15 @@ func (g *cTarget) peek(name string, set *set) {
 	g.line("int")
 	g.line("%s(const wb_in *in, uint32_t *id)", name)
 	g.open("{")
-	g.line("wb_reader r = wb_start_(in, 0);")
-	g.line("if (r.size < %d)", (set.code.off+set.code.bits+7)/8)
-	g.line("\treturn WB_INCOMPLETE;")
-	g.line("*id = (uint32_t)wb_load_(r.data, %d, %d, %v);", set.code.off, set.code.bits, set.code.order == schema.Big)
+	g.line("wb_coder x = wb_reading_(in, 0);")
+	if set.code.form != schema.Sized {
+		g.line("*id = (uint32_t)wb_raw_(&x, NULL, 0, %s, 0);", cForm(&wire.Item{Bits: set.code.bits, Var: set.code.form}))
+		g.line("if (x.result != 0)\n\t\treturn x.result;")
+	} else {
+		g.line("if (x.size < %d)", (set.code.off+set.code.bits+7)/8)
+		g.line("\treturn WB_INCOMPLETE;")
+		g.line("*id = (uint32_t)wb_load_(x.data, %d, %d, %v);", set.code.off, set.code.bits, set.code.order == schema.Big)
+	}
 	g.open("switch (*id) {")
 	for _, m := range set.messages {
 		g.line("case %s:", strings.ToUpper(g.types[m.record]))

@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -113,13 +114,16 @@ func TestToolCVectors(t *testing.T) {
 	}
 }
 
+// notWord is a character that is not part of an identifier.
+var notWord = regexp.MustCompile(`[^0-9A-Za-z_]`)
+
 // cHarness is the test program of one header.
 func cHarness(text string, s sample, header string) string {
 	var members, functions, rows strings.Builder
 	peek := "abort();"
 	taken := map[string]bool{}
 	for _, m := range s.schema.Messages {
-		name := strings.ToLower(m.Name)
+		name := strings.ToLower(notWord.ReplaceAllString(m.Name, "_"))
 		if m.Version > 1 {
 			name += fmt.Sprintf("_v%d", m.Version)
 		}
@@ -127,7 +131,7 @@ func cHarness(text string, s sample, header string) string {
 			name = fmt.Sprintf("%s_%d", base, i)
 		}
 		taken[name] = true
-		if g := m.Key.Group; g != "" {
+		if g := m.Key.Group; g != "" && len(s.rows) > 0 {
 			peek = "return " + g + "_peek(in, id);"
 		}
 		fmt.Fprintf(&members, "\t%s_t %s_;\n", name, name)

@@ -47,18 +47,6 @@ func (c *code) doc(prefix, text string) {
 // is printed.
 type vars map[string]any
 
-// with returns the union of the variables and more.
-func (v vars) with(more vars) vars {
-	out := make(vars, len(v)+len(more))
-	for name, x := range v {
-		out[name] = x
-	}
-	for name, x := range more {
-		out[name] = x
-	}
-	return out
-}
-
 // print adds the lines of a snippet: text of the target with variables $name, where names consist of letters. Empty lines are dropped; tabs
 // at the start of a line are indentation relative to the current level.
 func (c *code) print(snippet string, v vars) {

@@ -14,9 +14,8 @@
 //  4. TestCorporaFrozen of cmd/wirebench then reports the new outputs; -update accepts them.
 //
 // The command line, the API and the pages show all rows of Targets. A programming language embeds a teller, which knows the names of types and
-// members. The code of Go and TypeScript is one function a type for both directions, which passes the values to a coder of package runtime: a
-// wirer knows the statements and their order, a speller the words of the language. That of C is written by a walker, from templates of
-// statements for each direction.
+// members. The code of Go, TypeScript and C is one function a type for both directions, which passes the values to a coder: of package runtime,
+// runtime.ts and support_c.txt. A wirer knows the statements of Go and TypeScript and their order, a speller the words of the language.
 package emit
 
 import (

@@ -17,11 +17,11 @@ const allFeatures features = 1<<32 - 1
 
 // The features that targets support, beyond those that every target does.
 const (
-	nativeFeatures features = 0 // C
-	goFeatures              = allFeatures &^ (1<<wire.Positions | 1<<wire.Windows | 1<<wire.Texts | 1<<wire.Elements | 1<<wire.Tags | 1<<wire.LooseEnds)
-	tsFeatures              = goFeatures
-	luaFeatures             = allFeatures
-	ksyFeatures    features = 0
+	goFeatures           = allFeatures &^ (1<<wire.Positions | 1<<wire.Windows | 1<<wire.Texts | 1<<wire.Elements | 1<<wire.Tags | 1<<wire.LooseEnds)
+	tsFeatures           = goFeatures
+	cFeatures            = goFeatures &^ (1 << wire.Compression)
+	luaFeatures          = allFeatures
+	ksyFeatures features = 0
 )
 
 // omitted has the formats of losses, by feature.

@@ -36,8 +36,6 @@ type message struct {
 	m      *schema.Message
 	name   string // see messageName
 	record *record
-	header int // bytes; offsets into it are invalid
-	length *item
 	code   *item
 	min    string   // bytes
 	open   []string // constants without a value
@@ -54,8 +52,6 @@ type record struct {
 	fields  int // number of members for the struct's Fields, in their order; those of alternatives follow
 	members []*member
 	alts    map[string]*member // members of alternatives, by name and type
-	steps   []step
-	element bool // the element of a list, which has separate functions
 	message *message
 	parts   int  // number of optional steps at the end
 	choice  bool // the alternative does not depend on a value
@@ -108,73 +104,16 @@ func (m *member) rank() int {
 	return 0
 }
 
-// path is the path from a record to a value inside it. For the value of a bare element it starts with nil.
-type path []*member
-
-type stepKind uint8
-
-const (
-	stepBlock stepKind = iota
-	stepRun            // text or bytes of variable size
-	stepList
-	stepWeave
-	stepChoice
-)
-
-// step is a step of reading and writing.
-type step struct {
-	kind   stepKind
-	part   int // 1-based number of the optional part; 0: always present
-	bits   int
-	items  []item
-	path   path
-	typ    schema.Type
-	count  *local // number of units, nil if it is not on the wire
-	offset *local
-	elem   []step   // of a bare list
-	rec    *record  // of any other list
-	here   *item    // linked lists: item in the first block of the element
-	next   *item    // likewise
-	min    string   // minimum size of an element in bytes
-	lists  []step   // of a weave
-	cases  []choice // of a choice
-	end    bool     // it extends to the end of the message
-}
-
-// choice is one alternative.
-type choice struct {
-	min, max int
-	field    path // nil: by length
-	typ      *schema.Number
-	value    uint64
-	steps    []step
-}
-
-// local is a count or an offset that was read.
-type local struct {
-	id   int
-	item item // its position, for writing it afterwards
-}
-
-// item is a run of bits in a block.
+// item is a number of fixed size in a block, or the code of a message.
 type item struct {
 	kind  schema.ItemKind
 	off   int // bits from the start of the block
 	bits  int
 	order schema.Order
 	form  schema.Varint // of a code
-	path  path
-	typ   schema.Type
-	local *local
-	bytes []byte
-	code  uint32 // of a message whose code is in the definitions
-	label string // path for messages: "members[].name"
-	ext   schema.Extent
-	unit  string // minimum size of a unit in bytes
 }
 
-// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value. Targets with features
-// write messages from their parts, those without from steps.
+// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value.
 func newPlan(s *schema.Schema, o Options, symbols bool, known features) *plan {
 	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, ids: map[string]string{}, room: o.room, counted: map[*schema.Struct]bool{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
@@ -196,17 +135,15 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 		}
 		out.record = &record{want: typeName(m), doc: m.Doc, message: out}
 		p.members(out.record, m.Body)
-		c := newCompiler(p, out, laid)
-		if known == nativeFeatures {
-			c.record(out.record, &laid.Body)
-		} else {
-			w := wiring{plan: p, m: out}
-			w.message()
-			c.losses = w.losses
+		out.min = byteSum(laid.Body.Min)
+		w := wiring{plan: p, m: out}
+		w.message()
+		if known == cFeatures {
+			(&cTarget{}).selects(laid)
 		}
 		p.records = append(p.records, out.record)
 		p.messages = append(p.messages, out)
-		p.losses = append(p.losses, c.losses...)
+		p.losses = append(p.losses, w.losses...)
 	})
 	if !ok {
 		p.forget(records, structs)

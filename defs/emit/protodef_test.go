@@ -249,7 +249,7 @@ func TestCorporaPublishedProtoDef(t *testing.T) {
 				if strings.Contains(files[0].Text, "message is omitted") {
 					t.Errorf("%s: the dissector lacks %v", name, losses)
 				}
-			case "go", "ts":
+			case "go", "ts", "c":
 				if len(losses) > 0 {
 					t.Errorf("%s: %s lacks %v", name, target.Name, losses)
 				}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf16"
@@ -95,12 +96,12 @@ func (p *plan) vectors(list []Vector) []vector {
 		x := vector{Vector: v, m: m}
 		switch v.Outcome {
 		case OutcomeOK:
-			if val, ok := object(v.Value); ok && m.plain && tells(m.record, true) && p.fits(m.record, val) {
+			if val, ok := object(v.Value); ok && m.plain && tells(m.record, nil) && p.fits(m.record, val) {
 				x.val = val
 			}
 		case OutcomeRefused:
 			val, ok := object(v.Value)
-			if !ok || !m.plain || !tells(m.record, true) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
+			if !ok || !m.plain || !tells(m.record, nil) || m.record.parts > 0 || m.record.choice || !p.fits(m.record, val) {
 				continue
 			}
 			x.val, x.Bytes = val, nil
@@ -125,9 +126,9 @@ func object(text json.RawMessage) (map[string]any, bool) {
 }
 
 // tells reports whether a JSON value determines all members of a record: names are unique, and there are no optional parts or alternatives
-// below the top level.
-func tells(r *record, top bool) bool {
-	if !top && (r.parts > 0 || r.choice) {
+// below the top level. around are the records that it is in.
+func tells(r *record, around []*record) bool {
+	if around != nil && (r.parts > 0 || r.choice) {
 		return false
 	}
 	seen := map[string]bool{}
@@ -135,12 +136,21 @@ func tells(r *record, top bool) bool {
 		if m.isBook {
 			continue
 		}
-		if seen[m.label()] || m.record != nil && !tells(m.record, false) {
+		if seen[m.label()] || !m.tells(append(around, r)) {
 			return false
 		}
 		seen[m.label()] = true
 	}
 	return true
+}
+
+func (m *member) tells(around []*record) bool {
+	for _, k := range m.kinds {
+		if !k.tells(around) {
+			return false
+		}
+	}
+	return m.record == nil || slices.Contains(around, m.record) || tells(m.record, around)
 }
 
 // in returns the value of the member in the value of its record. An earlier field of a name has the value of the last one, unless it differs.
@@ -162,15 +172,23 @@ func (p *plan) fits(r *record, v map[string]any) bool {
 		if _, own := v[m.label()]; own {
 			known++
 		}
-		if x != nil && !p.fitsType(m.typ, m.record, x) {
+		if x != nil && !p.fitsMember(m, x) {
 			return false
 		}
 	}
 	return known == len(v)
 }
 
-func (p *plan) fitsType(t schema.Type, r *record, v any) bool {
-	switch t := t.(type) {
+// kindOf returns the only kind of a choice, if it can represent a value, or nil: of several the value does not tell.
+func (p *plan) kindOf(m *member, v any) *member {
+	if len(m.kinds) == 1 && p.fitsMember(m.kinds[0], v) {
+		return m.kinds[0]
+	}
+	return nil
+}
+
+func (p *plan) fitsMember(m *member, v any) bool {
+	switch t := m.typ.(type) {
 	case *schema.Number:
 		return fitsNumber(t, v)
 	case *schema.Bitfield:
@@ -178,6 +196,7 @@ func (p *plan) fitsType(t schema.Type, r *record, v any) bool {
 		for name, part := range x {
 			n, truth := bitfieldPart(t, name)
 			switch b, isBool := part.(bool); {
+			case t.All != "" && name == t.All && fitsNumber(&schema.Number{Bits: t.Bits}, part):
 			case truth && isBool, !truth && !isBool && fitsNumber(&schema.Number{Bits: n}, part):
 			case truth && fmt.Sprint(part) == "0": // a form without the part
 			case isBool && !b:
@@ -202,26 +221,29 @@ func (p *plan) fitsType(t schema.Type, r *record, v any) bool {
 		return err == nil && fitsExtent(t.Extent, len(b))
 	case *schema.List:
 		x, ok := v.([]any)
-		if !ok || !fitsExtent(t.Extent, len(x)) {
+		if !ok || !fitsExtent(t.Extent, len(x)) || t.Null && len(x) == 0 {
 			return false
 		}
 		for _, e := range x {
 			switch {
 			case e == nil:
-			case t.Bare:
-				if !p.fitsType(t.Elem.Fields[0].Type, r, e) {
+			case m.elem != nil:
+				if !p.fitsMember(m.elem, e) {
 					return false
 				}
 			default:
-				if o, ok := e.(map[string]any); !ok || !p.fits(r, o) {
+				if o, ok := e.(map[string]any); !ok || !p.fits(m.record, o) {
 					return false
 				}
 			}
 		}
 		return true
 	}
+	if _, ok := m.typ.(*schema.Choice); ok {
+		return p.kindOf(m, v) != nil
+	}
 	x, ok := v.(map[string]any)
-	return ok && r != nil && p.fits(r, x)
+	return ok && m.record != nil && p.fits(m.record, x)
 }
 
 // fitsExtent reports whether there is room for that many units.

@@ -167,19 +167,37 @@ func (g *cTarget) same(r *record, done map[*record]bool) {
 		return
 	}
 	done[r] = true
-	for _, m := range r.members {
+	name := g.types[r]
+	g.line("static inline int same_%s(const %s_t *a, const %s_t *b);", name, name, name) // it may be in itself
+	var inner func(m *member)
+	inner = func(m *member) {
 		if m.record != nil {
 			g.same(m.record, done)
 		}
+		if m.elem != nil {
+			inner(m.elem)
+		}
+		for _, k := range m.kinds {
+			inner(k)
+		}
 	}
-	name := g.types[r]
-	g.loops = 0
+	for _, m := range r.members {
+		inner(m)
+	}
+	g.fn = &function{}
 	g.line("static inline int")
 	g.line("same_%s(const %s_t *a, const %s_t *b)", name, name, name)
 	g.open("{")
 	g.line("(void)a;\n\t(void)b;")
 	for _, m := range r.members {
-		g.compare(m.typ, m.record, "a->"+g.fields[m], "b->"+g.fields[m])
+		if m.spread() {
+			continue
+		}
+		if a, b := "a->"+g.fields[m], "b->"+g.fields[m]; r.union {
+			g.comparePointer(m, a, b, m.null)
+		} else {
+			g.compare(m, a, b)
+		}
 	}
 	g.line("return 1;")
 	g.shut("}")
@@ -191,9 +209,19 @@ func (g *cTarget) differ(format string, args ...any) {
 	g.line("\treturn 0;")
 }
 
-func (g *cTarget) compare(t schema.Type, r *record, a, b string) {
+// comparePointer compares what two pointers point to, which may be pointers.
+func (g *cTarget) comparePointer(m *member, a, b string, null bool) {
+	inner := *m
+	inner.ptr, inner.null = false, null
+	g.differ("(%s == NULL) != (%s == NULL)", a, b)
+	g.open("if (%s != NULL && %s != NULL) {", a, b)
+	g.compare(&inner, "(*"+a+")", "(*"+b+")")
+	g.shut("}")
+}
+
+func (g *cTarget) compare(m *member, a, b string) {
 	run := func(e schema.Extent) {
-		_, unit := unitType(t)
+		_, unit := unitType(m.typ)
 		_, inside := g.room(e, uint64(unit))
 		switch {
 		case e.Size == schema.Fixed:
@@ -204,7 +232,11 @@ func (g *cTarget) compare(t schema.Type, r *record, a, b string) {
 			g.differ("%s.len != %s.len || (%s.len > 0 && memcmp(%s.data, %s.data, %s.len * %d) != 0)", a, b, a, a, b, a, unit)
 		}
 	}
-	switch t := t.(type) {
+	if m.ptr || m.null {
+		g.comparePointer(m, a, b, false)
+		return
+	}
+	switch t := m.typ.(type) {
 	case *schema.Number:
 		if t.Kind == schema.Float || t.Scale != 0 {
 			g.differ("%s != %s && (%s == %s || %s == %s)", a, b, a, a, b, b) // NaN differs from itself
@@ -212,7 +244,10 @@ func (g *cTarget) compare(t schema.Type, r *record, a, b string) {
 		}
 		g.differ("%s != %s", a, b)
 	case *schema.Bitfield:
-		for _, name := range bitfieldNames(t, cPart) {
+		if t.All != "" {
+			g.differ("%s.%s != %s.%s", a, cAll, b, cAll)
+		}
+		for _, name := range g.partNames(t) {
 			g.differ("%s.%s != %s.%s", a, name, b, name)
 		}
 	case *schema.Text:
@@ -220,21 +255,29 @@ func (g *cTarget) compare(t schema.Type, r *record, a, b string) {
 	case *schema.Blob:
 		run(t.Extent)
 	case *schema.List:
-		i := "i" + g.fresh()()
+		i := "i" + g.id()
 		n, at := strconv.Itoa(max(t.N, 0)), "["+i+"]"
 		if t.Size != schema.Fixed {
 			g.differ("%s.len != %s.len", a, b)
 			n, at = a+".len", ".data["+i+"]"
 		}
 		g.open("for (size_t %s = 0; %s < %s; %s++) {", i, i, n, i)
-		if t.Bare {
-			g.compare(t.Elem.Fields[0].Type, r, a+at, b+at)
+		if m.elem != nil {
+			g.compare(m.elem, a+at, b+at)
 		} else {
-			g.differ("!same_%s(&%s, &%s)", g.types[r], a+at, b+at)
+			g.differ("!same_%s(&%s, &%s)", g.types[m.record], a+at, b+at)
 		}
 		g.shut("}")
+	case *schema.Choice:
+		switch len(m.kinds) {
+		case 0:
+		case 1:
+			g.comparePointer(m.kinds[0], a, b, m.kinds[0].null)
+		default:
+			g.differ("!same_%s(&%s, &%s)", g.types[m.record], a, b)
+		}
 	default:
-		g.differ("!same_%s(&%s, &%s)", g.types[r], a, b)
+		g.differ("!same_%s(&%s, &%s)", g.types[m.record], a, b)
 	}
 }
 
@@ -247,7 +290,7 @@ func (g *cTarget) literal(v *vector, r *record, val map[string]any) string {
 		case m.isBook && v != nil:
 			parts = append(parts, fmt.Sprintf(".%s = %s", g.fields[m], cUint(v.book(m))))
 		case !m.isBook && ok && x != nil:
-			parts = append(parts, fmt.Sprintf(".%s = %s", g.fields[m], g.literalOf(m.typ, m.record, x)))
+			parts = append(parts, fmt.Sprintf(".%s = %s", g.fields[m], g.literalOf(m, x)))
 		}
 	}
 	return braces(parts)
@@ -261,14 +304,35 @@ func braces(parts []string) string {
 	return "{ " + strings.Join(parts, ", ") + " }"
 }
 
-func (g *cTarget) literalOf(t schema.Type, r *record, v any) string {
-	switch t := t.(type) {
+// pointerTo returns the literal of a pointer to a value.
+func (g *cTarget) pointerTo(m *member, v any) string {
+	inner := *m
+	inner.ptr, inner.null = false, false
+	return fmt.Sprintf("(%s)%s", g.pointee(m, "[]"), braces([]string{g.literalOf(&inner, v)}))
+}
+
+// boxOf returns the literal of a pointer to a kind of a choice.
+func (g *cTarget) boxOf(m *member, v any) string {
+	if m.null {
+		return fmt.Sprintf("(%s)%s", g.boxed(m, "[]"), braces([]string{g.pointerTo(m, v)}))
+	}
+	return g.pointerTo(m, v)
+}
+
+func (g *cTarget) literalOf(m *member, v any) string {
+	if m.ptr || m.null {
+		return g.pointerTo(m, v)
+	}
+	switch t := m.typ.(type) {
 	case *schema.Number:
 		return cLiteral(t, v)
 	case *schema.Bitfield:
 		var parts []string
 		x := fields(v)
-		for i, name := range bitfieldNames(t, cPart) {
+		if t.All != "" {
+			parts = append(parts, fmt.Sprintf(".%s = %s", cAll, cUint(partValue(x[t.All]))))
+		}
+		for i, name := range g.partNames(t) {
 			parts = append(parts, fmt.Sprintf(".%s = %s", name, cUint(partValue(x[t.Names[i]]))))
 		}
 		return braces(parts)
@@ -287,35 +351,31 @@ func (g *cTarget) literalOf(t schema.Type, r *record, v any) string {
 	case *schema.List:
 		var elems []string
 		for _, e := range list(v) {
-			if t.Bare {
-				elems = append(elems, g.literalOf(t.Elem.Fields[0].Type, r, e))
+			if m.elem != nil {
+				elems = append(elems, g.literalOf(m.elem, e))
 			} else {
-				elems = append(elems, g.literal(nil, r, fields(e)))
+				elems = append(elems, g.literal(nil, m.record, fields(e)))
 			}
 		}
-		_, inside := g.room(t.Extent, g.elemBytes(t, r))
+		_, inside := g.listRoom(m)
 		switch {
 		case t.Size == schema.Fixed || len(elems) == 0:
 			return braces(elems)
 		case inside:
 			return fmt.Sprintf("{ .len = %d, .data = %s }", len(elems), braces(elems))
 		}
-		typ := g.types[r] + "_t []"
-		if g.elems[t] != "" {
-			typ = g.elems[t] + " []"
-		} else if t.Bare {
-			typ = g.declare(t.Elem.Fields[0].Type, r, "[]")
-		}
-		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), typ, braces(elems))
+		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.inner(m, "[]"), braces(elems))
+	case *schema.Choice:
+		return g.boxOf(g.plan.kindOf(m, v), v) // fits has checked that there is one
 	}
-	return g.literal(nil, r, fields(v))
+	return g.literal(nil, m.record, fields(v))
 }
 
 // runLiteral returns the literal of text or bytes.
 func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) string {
 	typ, size := unitType(t)
 	_, inside := g.room(e, uint64(size))
-	if len(units) == 0 {
+	if len(units) == 0 && !e.Null {
 		return "{ 0 }"
 	}
 	var parts []string

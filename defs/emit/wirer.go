@@ -932,7 +932,7 @@ func (w *wirer) variants(p *wire.Part, r *record, base slot) {
 		w.lang.alternatives(r, func() {
 			for k := range p.Cases {
 				c := &p.Cases[k]
-				w.when(w.lengthIs(choice{min: c.Min, max: c.Max}, "size"), "return %d;", k+1)
+				w.when(w.lengthIs(c, "size"), "return %d;", k+1)
 			}
 		})
 	}

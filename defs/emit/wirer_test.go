@@ -53,13 +53,14 @@ type modules struct {
 	target string
 	add    func(f emit.File, name string)
 	test   func()
+	schema *schema.Schema // of the files that are added
 }
 
 // goModules are those of Go.
 func goModules(t *testing.T) *modules {
 	dir := t.TempDir()
 	write(t, dir, "go.mod", "module tried\n\ngo 1.24\n")
-	return &modules{dir, "go", func(f emit.File, name string) { write(t, dir, name+"/"+f.Name, f.Text) }, func() {
+	return &modules{dir: dir, target: "go", add: func(f emit.File, name string) { write(t, dir, name+"/"+f.Name, f.Text) }, test: func() {
 		cmd := exec.Command("go", "test", "-vet=off", "-ldflags=-s -w", "./...")
 		cmd.Dir = dir
 		if out, err := cmd.CombinedOutput(); err != nil {
@@ -73,7 +74,7 @@ func tsModules(t *testing.T) *modules {
 	node, dir := tooltest.Path(t, "node"), t.TempDir()
 	write(t, dir, "package.json", `{"type": "module"}`)
 	var sources, scripts []string
-	return &modules{dir, "ts", func(f emit.File, _ string) {
+	return &modules{dir: dir, target: "ts", add: func(f emit.File, _ string) {
 		write(t, dir, f.Name, f.Text)
 		sources = append(sources, filepath.Join(dir, f.Name))
 		js := strings.TrimSuffix(f.Name, ".ts") + ".js"
@@ -81,7 +82,7 @@ func tsModules(t *testing.T) *modules {
 		if strings.HasSuffix(js, "_test.js") {
 			scripts = append(scripts, js)
 		}
-	}, func() {
+	}, test: func() {
 		typeCheck(t, node, dir, sources)
 		for _, script := range scripts {
 			if out, err := exec.Command(node, filepath.Join(dir, script)).CombinedOutput(); err != nil {
@@ -109,6 +110,7 @@ func (m *modules) emit(t *testing.T, name string, s *schema.Schema, n int, allow
 	if len(s.Messages) == 0 || emit.Nothing(s, losses) != nil {
 		return 0
 	}
+	m.schema = s
 	for _, f := range files {
 		m.add(f, name)
 	}
