@@ -68,11 +68,11 @@ func TestEmitOfNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, target := range strings.Split(targetNames(), ", ") {
-		into := filepath.Join(t.TempDir(), "out")
+		into, all := filepath.Join(t.TempDir(), "out"), target == "md" || target == "lua" // which have all of them
 		out, errs, status := cli(t, "", "emit", "--library", dir, "--protocol", "protodef", "--target", target, "--out", into)
-		if _, err := os.Stat(into); target != "md" && (status != 1 || out != "" || err == nil || !strings.Contains(errs, "omitted: one: ") || !strings.Contains(errs, "omitted: two: ") || !strings.Contains(errs, "nothing was written")) {
+		if _, err := os.Stat(into); !all && (status != 1 || out != "" || err == nil || !strings.Contains(errs, "omitted: one: ") || !strings.Contains(errs, "omitted: two: ") || !strings.Contains(errs, "nothing was written")) {
 			t.Errorf("%s: status %d, %v\n%s%s", target, status, err, out, errs)
-		} else if target == "md" && status != 0 {
+		} else if all && status != 0 {
 			t.Errorf("%s: status %d\n%s%s", target, status, out, errs)
 		}
 		if out, errs, status := cli(t, "", "emit", "--library", empty, "--target", target, "--json"); status != 1 || out != "" || !strings.Contains(errs, "C_BAD.1: its definition has errors") {

@@ -30,7 +30,7 @@ func TestOwnPart(t *testing.T) {
 			}
 			own += f.Text[f.Own.Start:f.Own.End]
 			after, _ := strings.CutPrefix(others[i].Text[others[i].Own.End:], f.Text[f.Own.End:])
-			if after != "" {
+			if after != "" && target.Name != "ts" { // which has only what its messages need
 				t.Errorf("%s: the end of %s differs between definitions", target.Name, f.Name)
 			}
 			if around := f.Text[:f.Own.Start] + f.Text[f.Own.End:]; strings.Contains(strings.ToLower(around), "okapi") {

@@ -242,7 +242,7 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 // bitfield writes a bitfield. Its bits are made of its parts, and of those that no part has.
 func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	at, label, v := w.at[it.Field], w.label(it.Field), "f"+w.id()
-	all, bits := w.lang.allOf(t, at.get)
+	_, bits := w.lang.allOf(t, at.get)
 	w.lang.fill(w.mem[it.Field], at)
 	at.set = w.lang.inner(at, false).set
 	w.line(w.wording.bits, v)
@@ -283,7 +283,7 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	w.sets(it.Reg, v)
 	w.open("if (!x.writing) {")
 	if t.All != "" {
-		all, _ = w.lang.allOf(t, at.set)
+		all, _ := w.lang.allOf(t, at.set)
 		w.line("%s = %s;", all, w.lang.allBits(t, v))
 	}
 	w.forms(t, func(*schema.Form) string { return v }, func(f *schema.Form) {
