@@ -179,14 +179,6 @@ func (p *plan) fits(r *record, v map[string]any) bool {
 	return known == len(v)
 }
 
-// kindOf returns the only kind of a choice, if it can represent a value, or nil: of several the value does not tell.
-func (p *plan) kindOf(m *member, v any) *member {
-	if len(m.kinds) == 1 && p.fitsMember(m.kinds[0], v) {
-		return m.kinds[0]
-	}
-	return nil
-}
-
 func (p *plan) fitsMember(m *member, v any) bool {
 	switch t := m.typ.(type) {
 	case *schema.Number:
@@ -238,9 +230,6 @@ func (p *plan) fitsMember(m *member, v any) bool {
 			}
 		}
 		return true
-	}
-	if _, ok := m.typ.(*schema.Choice); ok {
-		return p.kindOf(m, v) != nil
 	}
 	x, ok := v.(map[string]any)
 	return ok && m.record != nil && p.fits(m.record, x)

@@ -311,14 +311,6 @@ func (g *cTarget) pointerTo(m *member, v any) string {
 	return fmt.Sprintf("(%s)%s", g.pointee(m, "[]"), braces([]string{g.literalOf(&inner, v)}))
 }
 
-// boxOf returns the literal of a pointer to a kind of a choice.
-func (g *cTarget) boxOf(m *member, v any) string {
-	if m.null {
-		return fmt.Sprintf("(%s)%s", g.boxed(m, "[]"), braces([]string{g.pointerTo(m, v)}))
-	}
-	return g.pointerTo(m, v)
-}
-
 func (g *cTarget) literalOf(m *member, v any) string {
 	if m.ptr || m.null {
 		return g.pointerTo(m, v)
@@ -365,8 +357,6 @@ func (g *cTarget) literalOf(m *member, v any) string {
 			return fmt.Sprintf("{ .len = %d, .data = %s }", len(elems), braces(elems))
 		}
 		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.inner(m, "[]"), braces(elems))
-	case *schema.Choice:
-		return g.boxOf(g.plan.kindOf(m, v), v) // fits has checked that there is one
 	}
 	return g.literal(nil, m.record, fields(v))
 }

@@ -68,6 +68,7 @@ func (k *keyMaker) chunk(ctx context.Context, from, to int) {
 	at := 0
 	log.EachOf(list, func(i int, e live.Entry, block []byte) bool {
 		for list[at] != i { // the log has discarded the frame
+			k.before = 0
 			at++
 		}
 		if at%lookEvery == 0 && ctx.Err() != nil {

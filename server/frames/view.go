@@ -263,11 +263,16 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 		return yes
 	}
 	before, _, _ := v.Log.Get(from - 1)
+	next := from
 	whole := strings.Contains(v.spec.key(), "from")
 	v.Log.Each(from, to, func(i int, e live.Entry, data []byte) bool {
 		if i%lookEvery == 0 && ctx.Err() != nil {
 			return false
 		}
+		if i != next { // the log has discarded the frame before
+			before = live.Entry{}
+		}
+		next = i + 1
 		if can(e) {
 			if whole || e.Flags&(live.Named|live.Wrapped|live.Noted) != 0 {
 				v.Log.Frame(i, e, data, &frame)

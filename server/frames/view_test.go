@@ -1,6 +1,8 @@
 package frames
 
 import (
+	"context"
+	"sync"
 	"testing"
 	"time"
 
@@ -67,5 +69,40 @@ func TestViewForgets(t *testing.T) {
 	_ = v.Each(t.Context(), fit-1, true, func(int, int, live.Entry, []byte) bool { back++; return true })
 	if back != count {
 		t.Errorf("%d frames backwards, %d forwards", back, count)
+	}
+}
+
+// rolls is a context whose first question adds frames to a log, so that it discards those that are to be read next.
+type rolls struct {
+	context.Context
+	once *sync.Once
+	add  func()
+}
+
+func (r rolls) Err() error {
+	r.once.Do(r.add)
+	return r.Context.Err()
+}
+
+// The time since a frame that a rolling log discards meanwhile is unknown: it is not that since an earlier one.
+func TestDeltaWhileRolling(t *testing.T) {
+	log := live.NewRolling(8 << 20)
+	conn := log.Connection(live.Conn{Name: "a-b"})
+	add := func(n int) {
+		for range n {
+			if err := log.Add(conn, &transport.Frame{Dir: schema.ToServer, At: time.UnixMilli(1_800_000_000_000 + int64(log.Len())), Bytes: []byte("0123456789")}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	add(150_000)
+	v := NewView(log, definitions(t, "tera", nil), ViewSpec{Filter: "delta > 0.5"}, store.Notes{})
+	base, n := log.Base(), log.Len()
+	got := v.fitting(rolls{t.Context(), new(sync.Once), func() { add((n - base) / 2) }}, v.filters, base, n)
+	if now := log.Base(); now < base+20_000 || now >= n {
+		t.Fatalf("the log of %d to %d begins at %d", base, n, now)
+	}
+	if len(got) > 0 {
+		t.Errorf("frames %v are after a gap", got)
 	}
 }

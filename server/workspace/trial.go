@@ -56,7 +56,7 @@ func (s *Trial) Take(r *Reading) bool {
 		return true
 	}
 	m, rec := r.Message(), r.Record()
-	if m == nil || rec == nil || m.AlternateOf != nil {
+	if m == nil || rec == nil {
 		return true
 	}
 	list := &s.right
@@ -176,6 +176,17 @@ func (s *Trial) files() (files []*source.File) {
 	return files
 }
 
+// likewise returns other with the header that m has in place of that of its definition.
+func (s *Trial) likewise(m, other *schema.Message) *schema.Message {
+	switch h := s.snap.headerOf(m); {
+	case h != nil:
+		return h.Of(other)
+	case m.AlternateOf != nil && s.snap.Dialect.Alternate != nil:
+		return s.snap.Dialect.Alternate.Of(other)
+	}
+	return other
+}
+
 // explainedWith returns how many of the messages that are not explained would be with a value of an option; 0 if others no longer were.
 func (s *Trial) explainedWith(files []*source.File, option, value string) (n int) {
 	options := s.snap.Options
@@ -191,7 +202,7 @@ func (s *Trial) explainedWith(files []*source.File, option, value string) (n int
 		if !known {
 			for _, other := range set.MessagesOf(m.Span.File) {
 				if other.Name == m.Name && other.Version == m.Version && other.Key.Dir == m.Key.Dir && other.Key.Group == m.Key.Group {
-					p, _ = codec.Compile(other)
+					p, _ = codec.Compile(s.likewise(m, other))
 				}
 			}
 			programs[m] = p
@@ -205,7 +216,11 @@ func (s *Trial) explainedWith(files []*source.File, option, value string) (n int
 			return false
 		}
 		rec.Session = x.session
-		p.Decode(&rec, x.data)
+		data := x.data
+		if h := s.snap.headerOf(x.message); h.Leaves() {
+			data = h.Full(data, p.Largest())
+		}
+		p.Decode(&rec, data)
 		return explains(&rec) == 0
 	}
 	for i := range s.wrong {
