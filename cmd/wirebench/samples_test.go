@@ -184,6 +184,21 @@ func TestSampleCapturesRead(t *testing.T) {
 	}
 }
 
+// An element that stands for its list is shown as its value, not as a number of elements.
+func TestSingleElementsInLines(t *testing.T) {
+	out, errs, status := cli(t, "", "frames", "--protocol", "protobuf", filepath.Join("..", "..", "defs", "library", "protobuf", "demo.pcapng"))
+	if want := `name "Petrel", draught 2, tides ×4, arrival.seconds 1773513000, quay 1`; status != exitOK || !strings.Contains(lines(out)[0], want) {
+		t.Errorf("status %d %s\n%s", status, errs, lines(out)[0])
+	}
+	for _, line := range lines(out) {
+		for _, single := range []string{"name ×", "ware ×", "number ×", "owner ×"} {
+			if strings.Contains(line, single) {
+				t.Errorf("%s", line)
+			}
+		}
+	}
+}
+
 // The samples are for the server; frames still requires an input.
 func TestFramesWithoutCapture(t *testing.T) {
 	if out, errs, status := cli(t, "", "frames"); status != exitUsage || out != "" || errs == "" {

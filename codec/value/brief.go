@@ -101,7 +101,7 @@ func cutShown(dst []byte, from int) []byte {
 }
 
 // AppendBrief appends a summary of the values of the message, in wire order, until it has about most bytes: "gold 12, name "Lann", members
-// ×3". Bookkeeping, the contents of lists, headers and tails are omitted.
+// ×3". Bookkeeping, the contents of lists, headers and tails are omitted; an element that stands for its list is shown.
 func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 	var b brief // set in place, for its speed
 	b.scratch, b.briefPlan, b.r, b.start, b.most = scratchOf(r), &plansOf(r.Program).brief, r, len(dst), most
@@ -114,6 +114,10 @@ func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 		o := &r.Program.Ops[n.Op]
 		switch n.Kind {
 		case codec.NodeList:
+			if o.Once() && n.Raw == 1 { // its element stands for it
+				i++
+				continue
+			}
 			end = max(int(n.After), end)
 			if last < 0 && b.full(dst) {
 				last = len(dst)
