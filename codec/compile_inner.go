@@ -30,7 +30,7 @@ func (c *compiler) shown(p *wire.Part, o Op) (at int) {
 		if t, ok := c.w.Fields[p.Field].Schema.Type.(*schema.Text); ok {
 			o.Code, o.kind, o.Set = OpText, NodeText, t.Charset
 		}
-		c.p.nested, c.p.reread = true, true
+		c.p.nested, c.p.reread, c.p.packed = true, true, true
 		return c.addOp(o)
 	}
 	it := itemOf(&p.Items[0])

@@ -32,7 +32,7 @@ const (
 // codecs holds what compresses and decompresses.
 var codecs = sync.Pool{New: func() any { return new(pack.Codecs) }}
 
-// Packed reports whether the message has compressed groups.
+// Packed reports whether records may have contents behind the message in Data: those of compressed groups, and computed text and bytes.
 func (p *Program) Packed() bool { return p.packed }
 
 // Message returns the bytes of Data without decompressed contents: the message, and what follows it.

@@ -45,7 +45,7 @@ type Program struct {
 	odd      bool                // some block has odd items
 	padded   bool                // some block has padding
 	setFirst bool                // each register is set before it is used, so that they need not be cleared
-	packed   bool                // has compressed groups
+	packed   bool                // see Packed
 	reread   bool                // what Encode made is decoded again: it sets nodes, and proves that computed sizes and positions are right
 	holders  []holder            // by field: what holds its value
 	looks    bool                // has groups whose contents may be bytes of others

@@ -74,16 +74,17 @@ codec/packettest         < codec/transport
 codec/scan
 codec/bytediff
 codec/value              < codec
-codec/columns            < codec
 codec/redact             < codec
 
 codec/view < codec/value
+codec/columns < codec/value
 codec/transport/tera < codec/transport/stream
 codec/filter/filtertest < codec/filter codec/value
 codec/reshape < defs codec/value
 codec/pcap < codec/packet codec/scan
 
 codec/corpus < codec/columns codec/view
+codec/parquet < codec/columns
 codec/paste < codec/pcap
 codec/logs  < codec/pcap
 
@@ -126,6 +127,7 @@ server/view     < server/workspace codec/bytediff
 
 server/projects < server/workspace defs/library
 server/scores   < server/captures codec/columns
+server/lake     < codec/parquet server/supervise
 server/publish  < server/workspace templates
 
 server/relay < server/captures server/proxy codec/transport/protocols
@@ -141,12 +143,12 @@ server/servertest < server/access server/projects server/relay server/workspace/
 
 server < server/page server/rooms static
 
-cmd/wirebench < server server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
+cmd/wirebench < server server/lake server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
 web/types     < server
 `
 
 // soleImporters maps modules to the only package that may import them, so that replacing a module changes one package.
-var soleImporters = map[string]string{"nhooyr.io/websocket": "server/wsconn"}
+var soleImporters = map[string]string{"nhooyr.io/websocket": "server/wsconn", "github.com/parquet-go/parquet-go": "codec/parquet"}
 
 // pkg is the output of go list for a package, without tests and their imports.
 type pkg struct {

@@ -20,6 +20,7 @@ import (
 	"wirebench/codec/view"
 	"wirebench/defs/schema"
 	"wirebench/server/frames"
+	"wirebench/server/lake"
 	"wirebench/server/workspace"
 )
 
@@ -27,7 +28,7 @@ func newFrames() *cobra.Command {
 	l := &libraryFlags{}
 	f := &frameLister{}
 	var kinds []string
-	expression, columns, stats := "", "", ""
+	expression, columns, stats, parquet := "", "", "", ""
 	cmd := &cobra.Command{
 		Use:   "frames [CAPTURE...]",
 		Short: "List the frames of captures",
@@ -113,6 +114,9 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 				args = []string{"-"}
 				sayTyping(cmd)
 			}
+			if parquet != "" {
+				return f.export(cmd, snap, args, parquet)
+			}
 			return f.run(cmd, snap, args)
 		},
 	}
@@ -125,6 +129,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 	flags.BoolVar(&f.json, "json", false, "print JSON Lines instead of text")
 	flags.BoolVarP(&f.tree, "verbose", "V", false, "print the fields of each frame, or the bytes of one without a definition")
 	flags.StringVar(&columns, "columns", "", "print these columns, separated by tabs: "+strings.Join(columnNames, ", ")+", .field, MESSAGE.field")
+	flags.StringVar(&parquet, "parquet", "", "write a Parquet file for each message and version to this folder, instead of printing frames")
 	flags.StringVar(&stats, "stats", "", "print a summary of the matching frames: "+strings.Join(statisticsNames(), ", "))
 	flags.BoolVar(&f.want.Value, "value", false, "with --json: print the values of each message")
 	flags.BoolVar(&f.want.Fields, "fields", false, "with --json: print every field with its offset")
@@ -140,7 +145,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 // form reads the flags that choose what is printed.
 func (f *frameLister) form(cmd *cobra.Command, columns, stats string) (err error) {
 	given := []string{}
-	for _, name := range []string{"verbose", "columns", "stats"} {
+	for _, name := range []string{"verbose", "columns", "stats", "parquet"} {
 		if cmd.Flags().Changed(name) {
 			given = append(given, "--"+name)
 		}
@@ -207,6 +212,9 @@ type frameLister struct {
 
 	columns    *frameColumns   // nil unless --columns is given
 	statistics frameStatistics // nil unless --stats is given
+	lake       *lake.Writer    // nil unless --parquet is given
+	unlaked    int             // frames without a definition, which no file has
+	failed     error           // of lake
 
 	filter  *workspace.FrameFilter
 	wide    *workspace.FrameFilter // the filter with its texts as UTF-16, until it has found a frame; nil: none
@@ -309,6 +317,9 @@ func (f *frameLister) list(x *transport.Frame, in workspace.Listed, stream int, 
 	}
 	f.wide = nil
 	switch {
+	case f.lake != nil:
+		f.addRow(x, in)
+		return
 	case f.statistics != nil:
 		f.statistics.add(f, x, in)
 		return

@@ -146,6 +146,14 @@ func TestManualBlocks(t *testing.T) {
 			}
 		case "nginx":
 			manualNginx(t, b)
+		case "sql": // TestToolDuckDBManual
+		case "python": // not run: the columns that it names are fields of the sample
+			for _, m := range regexp.MustCompile(`\["(\w+)"\]|groupby\("(\w+)"\)`).FindAllStringSubmatch(b.text, -1) {
+				definition, err := os.ReadFile("../../defs/library/tera/S_SPAWN_NPC.1.def")
+				if name := m[1] + m[2]; err != nil || len(name) > 1 && !regexp.MustCompile(`\b`+name+`\b`).Match(definition) && !strings.Contains(b.text, `["`+name+`"] =`) {
+					t.Errorf("%s: %s is no field: %v", b, name, err)
+				}
+			}
 		case "text":
 			if notRun[b.String()] == "" {
 				t.Errorf("%s: not run, and without a reason", b)

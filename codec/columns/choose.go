@@ -58,20 +58,25 @@ func (c *Set) Select(p *codec.Program, fields ...uint16) {
 			chosen[f] = true
 		}
 	}
-	c.choose(p, chosen)
+	c.choose(p, chosen, false)
 }
 
 // SelectAll is Select with all fields of the program.
-func (c *Set) SelectAll(p *codec.Program) {
+func (c *Set) SelectAll(p *codec.Program) { c.choose(p, allOf(p), false) }
+
+// SelectWhole is SelectAll with what a table of values alone does not say: see Picks and Made.
+func (c *Set) SelectWhole(p *codec.Program) { c.choose(p, allOf(p), true) }
+
+func allOf(p *codec.Program) []bool {
 	chosen := make([]bool, len(p.Fields))
 	for i := range chosen {
 		chosen[i] = true
 	}
-	c.choose(p, chosen)
+	return chosen
 }
 
 // choose sets up the columns of a program.
-func (c *Set) choose(p *codec.Program, chosen []bool) {
+func (c *Set) choose(p *codec.Program, chosen []bool, whole bool) {
 	for i := len(chosen) - 1; i >= 0; i-- { // inner lists first, so that lists in lists are found
 		if !chosen[i] {
 			continue
@@ -85,14 +90,14 @@ func (c *Set) choose(p *codec.Program, chosen []bool) {
 	*c = Set{
 		Program: p, Status: c.Status[:0], run: c.run, rec: c.rec,
 		cols: make([]column, len(p.Fields)), fills: make([][]fillIn, len(p.Blocks)), spans: make([][]spanIn, len(p.Blocks)),
-		tables: []rowSet{{field: codec.NoField}}, most: MaxValues,
+		tables: []rowSet{{field: codec.NoField}}, most: MaxValues, own: c.own[:0], made: c.made[:0], whole: whole,
 	}
 	c.chooseOps(chosen, 0, len(p.Ops), 0)
 	for _, f := range c.fills {
 		slices.SortStableFunc(f, func(a, b fillIn) int { return cmp.Compare(b.how, a.how) })
 	}
 	for i := range c.cols {
-		if l := &c.cols[i]; l.kind != noColumn {
+		if l := &c.cols[i]; l.kind != NoColumn {
 			c.chosen = append(c.chosen, uint16(i))
 			c.tables[l.table].cols++
 		}
@@ -119,15 +124,27 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 			c.chooseItems(chosen, o.Block, table)
 		case codec.OpText, codec.OpBlob:
 			if chosen[o.Field] {
-				c.place(o.Field, spanColumn, table)
+				c.place(o.Field, SpanColumn, table)
 			}
 		case codec.OpVar, codec.OpShown:
 			if it := c.Program.Var(o); it.Role == codec.RoleValue && chosen[it.Field] {
-				c.place(it.Field, numberColumn, table).item = it
+				kind := NumberColumn
+				if c.whole && it.Var == schema.Long {
+					kind = MadeColumn
+				}
+				c.place(it.Field, kind, table).item = it
+			}
+		case codec.OpVariant, codec.OpGroup:
+			if c.whole && o.Field != codec.NoField {
+				c.place(o.Field, PickColumn, table)
+			}
+		case codec.OpCall:
+			if c.whole {
+				c.place(o.Field, MadeColumn, table)
 			}
 		case codec.OpList:
 			if chosen[o.Field] {
-				l := c.place(o.Field, listColumn, table)
+				l := c.place(o.Field, ListColumn, table)
 				if l.list == 0 {
 					l.list = uint16(len(c.tables))
 					c.tables = append(c.tables, rowSet{field: o.Field})
@@ -142,9 +159,9 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 }
 
 // place records a place of a field in the program.
-func (c *Set) place(field uint16, kind columnKind, table uint16) *column {
+func (c *Set) place(field uint16, kind Kind, table uint16) *column {
 	l := &c.cols[field]
-	c.twice = c.twice || l.kind != noColumn
+	c.twice = c.twice || l.kind != NoColumn
 	l.kind, l.table = kind, table
 	return l
 }
@@ -158,12 +175,12 @@ func (c *Set) chooseItems(chosen []bool, block, table uint16) {
 			continue
 		}
 		if it.Form.IsNumber() {
-			c.place(it.Field, numberColumn, table).item = it
+			c.place(it.Field, NumberColumn, table).item = it
 			c.fills[block] = append(c.fills[block], newFillIn(it, b))
 			c.twice = c.twice || absent(it) // runs have all values of their messages
 			continue
 		}
-		c.place(it.Field, spanColumn, table).item = it
+		c.place(it.Field, SpanColumn, table).item = it
 		s := spanIn{field: it.Field, off: it.Off / 8, size: it.Bits / 8}
 		if t, ok := it.Type.(*schema.Text); ok && it.Form == codec.FormText {
 			s.unit = uint8(t.Charset.Unit())
@@ -182,7 +199,7 @@ func (c *Set) targetOf(op uint16, kind codec.NodeKind, each uint64) target {
 	if kind == codec.NodeBlock {
 		return t
 	}
-	if l := &c.cols[o.Field]; l.kind != noColumn {
+	if l := &c.cols[o.Field]; l.kind != NoColumn {
 		t.field, t.table = o.Field, l.list
 	}
 	return t

@@ -18,7 +18,7 @@ const MaxValues = 1 << 24
 // at a time.
 type Set struct {
 	Program *codec.Program
-	Data    []byte         // the data of the last Append, not copied; of a program with compressed groups, the messages with their contents
+	Data    []byte         // the data of the last Append, not copied; of a Packed program, copies of the messages with what is behind them
 	N       int            // messages
 	Status  []codec.Status // by message, as of Decode. A message that is not OK has the values that could be read
 
@@ -35,6 +35,8 @@ type Set struct {
 	run    messageRun   // state of the current run, for simple messages
 	rec    codec.Record // the current message, for others
 	own    []byte       // memory of Data, if messages are copied
+	whole  bool         // see SelectWhole
+	made   []byte       // see Made
 }
 
 // Span is a run of bytes: a message, a text without its terminator, or bytes.
@@ -45,7 +47,7 @@ type Span struct {
 
 // column is the column of one field. Only the members for its kind are used.
 type column struct {
-	kind   columnKind
+	kind   Kind
 	table  uint16      // table whose rows it has
 	list   uint16      // list: the table of its elements
 	item   *codec.Item // number, and span of fixed size: its last place in the program
@@ -55,13 +57,17 @@ type column struct {
 	absent []uint64 // bit i%64 of word i/64: row i has no value. Rows beyond have one
 }
 
-type columnKind uint8
+// Kind is the kind of a field's column.
+type Kind uint8
 
+// The kinds.
 const (
-	noColumn columnKind = iota // of a group, or not selected
-	numberColumn
-	spanColumn
-	listColumn
+	NoColumn     Kind = iota // of a group, or not selected
+	NumberColumn             // see Numbers
+	SpanColumn               // see Spans
+	ListColumn               // see First
+	PickColumn               // see Picks
+	MadeColumn               // see Made
 )
 
 // rowSet is the row count of the messages, or of the elements of all lists of one field.
@@ -83,11 +89,11 @@ func (c *Set) Reset() {
 	for _, f := range c.chosen {
 		l := &c.cols[f]
 		l.num, l.spans, l.absent = l.num[:0], l.spans[:0], l.absent[:0]
-		if l.kind == listColumn {
+		if l.kind == ListColumn {
 			l.first = append(l.first[:0], 0)
 		}
 	}
-	c.rec.Data, c.own = nil, c.own[:0]
+	c.rec.Data, c.own, c.made = nil, c.own[:0], c.made[:0]
 }
 
 // Append appends the values of messages of a program and returns the number of messages appended, which is less than all only if the Set is
@@ -111,7 +117,7 @@ func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 		return c.packed(messages)
 	}
 	n := 0
-	for n < len(messages) && c.values < c.most {
+	for n < len(messages) && c.values < c.most && len(c.made) < maxOwn {
 		if (p.Simple || p.Straight != nil) && !c.twice {
 			if k := c.quickRows(messages[n:]); k > 0 {
 				n += k
@@ -128,6 +134,14 @@ func (c *Set) Append(p *codec.Program, data []byte, messages []Span) int {
 	return n
 }
 
+// Kind returns the kind of the field's column.
+func (c *Set) Kind(field uint16) Kind {
+	if l := c.column(field); l != nil {
+		return l.kind
+	}
+	return NoColumn
+}
+
 // Rows returns the length of the field's column: the number of messages, or of elements of the list that contains it; 0 without a column.
 func (c *Set) Rows(field uint16) int {
 	if l := c.column(field); l != nil {
@@ -139,7 +153,7 @@ func (c *Set) Rows(field uint16) int {
 // Numbers returns the raw bits of a number by row, 0 where it is absent; the field's schema.Number gives their meaning. It is nil if
 // the field has no column of numbers. Like Spans and First, it is valid until the Set changes.
 func (c *Set) Numbers(field uint16) []uint64 {
-	if l := c.column(field); l != nil {
+	if l := c.column(field); l != nil && l.kind == NumberColumn {
 		return l.num
 	}
 	return nil
@@ -147,10 +161,29 @@ func (c *Set) Numbers(field uint16) []uint64 {
 
 // Spans returns the position of the text or bytes in each row. It is nil if the field has no such column.
 func (c *Set) Spans(field uint16) []Span {
-	if l := c.column(field); l != nil {
+	if l := c.column(field); l != nil && l.kind == SpanColumn {
 		return l.spans
 	}
 	return nil
+}
+
+// Picks returns the alternative of a choice by row, 0 for the first one, or 0 for a group that is present: a row without a value has none. It is nil
+// without SelectWhole, and for groups that are part of what is around them.
+func (c *Set) Picks(field uint16) []uint64 {
+	if l := c.column(field); l != nil && l.kind == PickColumn {
+		return l.num
+	}
+	return nil
+}
+
+// Made returns the values of a field that are not in the data as such, by row, as spans of the second result: the JSON text of a group that
+// contains itself, where it is inside itself, and the decimal text of numbers of up to 128 bits; of a Bitfield of so many, the upper and the
+// lower 64 bits, most significant byte first. It is nil without SelectWhole, and for other fields.
+func (c *Set) Made(field uint16) (spans []Span, of []byte) {
+	if l := c.column(field); l != nil && l.kind == MadeColumn {
+		return l.spans, c.made
+	}
+	return nil, nil
 }
 
 // First returns the elements of the list by row: row i has those from First[i] up to First[i+1], which are rows of the fields inside it.
@@ -163,7 +196,7 @@ func (c *Set) First(field uint16) []uint32 {
 
 // column returns the column of a field, nil if it has none.
 func (c *Set) column(field uint16) *column {
-	if int(field) >= len(c.cols) || c.cols[field].kind == noColumn {
+	if int(field) >= len(c.cols) || c.cols[field].kind == NoColumn {
 		return nil
 	}
 	return &c.cols[field]
@@ -184,13 +217,13 @@ func (l *column) padTo(rows int) {
 		return
 	}
 	switch l.kind {
-	case numberColumn:
+	case NumberColumn, PickColumn:
 		l.num = growTo(l.num, rows)
 		clear(l.num[have:])
-	case spanColumn:
+	case SpanColumn, MadeColumn:
 		l.spans = growTo(l.spans, rows)
 		clear(l.spans[have:])
-	case listColumn:
+	case ListColumn:
 		last := l.first[have]
 		l.first = growTo(l.first, rows+1)
 		for i := have + 1; i <= rows; i++ {
@@ -221,9 +254,9 @@ func (l *column) lackZeros(from int) {
 // len returns the number of rows of the column.
 func (l *column) len() int {
 	switch l.kind {
-	case numberColumn:
+	case NumberColumn, PickColumn:
 		return len(l.num)
-	case spanColumn:
+	case SpanColumn, MadeColumn:
 		return len(l.spans)
 	}
 	return len(l.first) - 1

@@ -1,7 +1,10 @@
 package columns
 
 import (
+	"encoding/binary"
+
 	"wirebench/codec"
+	"wirebench/codec/value"
 )
 
 // Messages that are not simple are decoded, and their values are taken from the nodes.
@@ -16,10 +19,10 @@ func (c *Set) row(s Span) {
 	c.rec.Data = nil
 }
 
-// maxOwn limits the memory for messages with decompressed contents. A Set with more is full.
+// maxOwn limits the memory for messages with contents behind them, and for what the Set makes. A Set with more is full.
 const maxOwn = 1 << 30
 
-// packed appends messages that have compressed groups. They are copied, with the contents of these.
+// packed appends messages of a Packed program. They are copied, with what is behind them.
 func (c *Set) packed(messages []Span) (n int) {
 	data := c.Data
 	for n < len(messages) && c.values < c.most && len(c.own) < maxOwn {
@@ -55,28 +58,59 @@ func (c *Set) nodes(at, i, end uint32, rows int) {
 		case codec.NodeBlock:
 			c.block(o.Block, at+n.Off/8, n.Len, rows)
 		case codec.NodeText, codec.NodeBlob:
-			if l := &c.cols[o.Field]; l.kind == spanColumn && (n.Bad == codec.NoProblem || n.Len > 0) {
+			if l := &c.cols[o.Field]; l.kind == SpanColumn && (n.Bad == codec.NoProblem || n.Len > 0) {
 				l.setSpan(rows, Span{at + n.Off/8, uint32(n.Raw) * uint32(o.Unit)})
 			}
 		case codec.NodeList:
-			if c.cols[o.Field].kind == listColumn {
+			if c.cols[o.Field].kind == ListColumn {
 				c.list(at, i, o, rows)
 			}
 		case codec.NodeVariant:
+			if c.whole && o.Field != codec.NoField {
+				c.cols[o.Field].setNumber(rows, n.Raw)
+			}
 			c.nodes(at, i+1, n.After, rows)
 		case codec.NodeVar:
-			if it := c.Program.Var(o); it.Role == codec.RoleValue && n.Bad == codec.NoProblem && (n.Raw != 0 || !absent(it)) && it.High(c.Data[at:], n.Range()) == 0 {
-				if l := &c.cols[it.Field]; l.kind == numberColumn {
+			if it := c.Program.Var(o); it.Role == codec.RoleValue && n.Bad == codec.NoProblem && (n.Raw != 0 || !absent(it)) {
+				high := it.High(c.Data[at:], n.Range())
+				switch l := &c.cols[it.Field]; {
+				case l.kind == MadeColumn:
+					c.setLong(l, rows, it, high, n.Raw)
+				case l.kind == NumberColumn && high == 0:
 					l.setNumber(rows, n.Raw)
 				}
 			}
 		case codec.NodeGroup:
-			if o.Code == codec.OpGroup {
+			switch {
+			case o.Code == codec.OpGroup:
+				if _, placed := o.Position(); c.whole && o.Field != codec.NoField && (n.Bad == codec.NoProblem || !placed) {
+					c.cols[o.Field].setNumber(rows, 0)
+				}
 				c.nodes(at, i+1, n.After, rows)
+			case c.whole:
+				from := len(c.made)
+				c.made = value.AppendGroup(c.made, &c.rec, i)
+				c.setMade(&c.cols[o.Field], rows, from)
 			}
 		}
 		i = n.After
 	}
+}
+
+// setLong sets a number of up to 128 bits in the last row.
+func (c *Set) setLong(l *column, rows int, it *codec.Item, high, low uint64) {
+	from := len(c.made)
+	if it.Form == codec.FormBitfield {
+		c.made = binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(c.made, high), low)
+	} else {
+		c.made = codec.AppendLongText(c.made, high, low)
+	}
+	c.setMade(l, rows, from)
+}
+
+// setMade sets the bytes of c.made from one on in the last row.
+func (c *Set) setMade(l *column, rows, from int) {
+	l.setSpan(rows, Span{uint32(from), uint32(len(c.made) - from)})
 }
 
 // block appends the values of a block at a byte of the data; of a truncated block, those that are complete. size is in bits.

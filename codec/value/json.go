@@ -19,12 +19,28 @@ func AppendJSON(dst []byte, r *codec.Record) []byte {
 	if len(r.Nodes) == 0 {
 		return append(dst, '{', '}')
 	}
+	return writerOf(r).object(dst, 0, 0, uint32(len(r.Nodes)))
+}
+
+func writerOf(r *codec.Record) writer {
 	s := scratchOf(r)
 	if s.of != r.Program {
 		s.of, s.bodies = r.Program, plansOf(r.Program).bodies
 	}
-	w := writer{Record: r, scratch: s}
-	return w.object(dst, 0, 0, uint32(len(r.Nodes)))
+	return writer{Record: r, scratch: s}
+}
+
+// AppendGroup appends the value of a group, which is a node of the record, as JSON.
+func AppendGroup(dst []byte, r *codec.Record, node uint32) []byte {
+	w := writerOf(r)
+	o := &r.Program.Ops[r.Nodes[node].Op]
+	if r.Nodes[node].Kind == codec.NodeNull {
+		return append(dst, "null"...)
+	}
+	if o.NullSize {
+		return w.option(dst, o, node)
+	}
+	return w.caseValue(dst, o, node)
 }
 
 // AppendLeaf appends the value of a leaf as JSON: null for a number that is absent.

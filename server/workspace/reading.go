@@ -51,6 +51,15 @@ func (r *Reading) Record() *codec.Record {
 	return r.decode(r.def.program)
 }
 
+// Program returns the program of the frame's definition, and the bytes that it reads, which Record decodes; nil if it has none.
+func (r *Reading) Program() (p *codec.Program, data []byte) {
+	r.find()
+	if r.def.program == nil {
+		return nil, nil
+	}
+	return r.def.program, r.snap.Full(r.def.message, r.frame.Bytes)
+}
+
 // Shown returns Record, or the header of a frame without a definition, in whose record the contents are bytes of no field; nil if the frame has
 // neither.
 func (r *Reading) Shown() *codec.Record {
