@@ -203,7 +203,7 @@ func (c *compiler) content(p *wire.Part, o Op) (at int) {
 	case wire.Blob:
 		o.Code, o.kind = OpBlob, NodeBlob
 		c.addOp(o)
-	case wire.List:
+	default: // a list
 		o.Code, o.kind, o.Bare = OpList, NodeList, p.List.Bare
 		c.list(p, o)
 	}

@@ -312,6 +312,7 @@ func (d *decoder) body(pc, end uint16) bool {
 			d.show(o, pc)
 		case OpLet:
 			d.let(o)
+		case OpCase: // read by its OpVariant
 		}
 		pc++
 	}

@@ -263,6 +263,7 @@ func (e *encoder) body(pc, end uint16) {
 			e.align(o, pc)
 		case OpShown:
 			e.node(Node{Raw: n.Raw, Off: uint32(len(e.out)) * 8, Op: pc, Kind: NodeVar})
+		case OpWeave, OpCase, OpLet, OpTagged: // they have no node
 		}
 		if o.Size == schema.ToEnd && e.inside == 0 {
 			e.end(pc)

@@ -191,6 +191,7 @@ func (p *Program) addHops(s *Site, at int, index []int32) {
 			}
 			lists++
 			s.hops = append(s.hops, h)
+		case OpBlock, OpText, OpBlob, OpWeave, OpCase, OpVar, OpCall, OpLet, OpShown, OpAlign, OpTagged: // no choice between nodes
 		}
 		i++
 	}

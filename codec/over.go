@@ -192,6 +192,7 @@ func (m *overlay) patch(p *Program, src *Record, out []byte) (_ []byte, ok bool)
 			for at := uint32(0); at < n.Len; at += b.Bits {
 				mergeBlock(b, out, base.Off+at, src.Data, n.Off+at, m.same.Data, was.Off+at)
 			}
+		case NodeVariant, NodeGroup, NodeEnd, NodeNull, NodeAlign: // no bytes that values change
 		}
 	}
 	m.reseal(p, src, out)

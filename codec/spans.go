@@ -50,6 +50,7 @@ func (r *Record) extent(node int) Range {
 			}
 		}
 		return Range{n.Off, end}
+	case NodeVariant, NodeNull: // no bytes of their own
 	}
 	return Range{}
 }

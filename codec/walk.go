@@ -41,6 +41,7 @@ func (w *Walker) to(node uint32) []int32 {
 			if len(w.elem) > 0 {
 				w.elem[len(w.elem)-1]++
 			}
+		case NodeBlock, NodeText, NodeBlob, NodeVariant, NodeVar, NodeEnd, NodeNull, NodeAlign: // the same elements are around what follows
 		}
 	}
 	w.leave(node)

@@ -153,6 +153,7 @@ func (c *Set) chooseOps(chosen []bool, pc, end int, table uint16) {
 			}
 			pc = int(o.End)
 			continue
+		case codec.OpWeave, codec.OpCase, codec.OpLet, codec.OpAlign, codec.OpTagged: // no values of their own
 		}
 		pc++ // alternatives, groups and lists in turns: fields inside have the rows of their table
 	}

@@ -229,6 +229,7 @@ func (l *column) padTo(rows int) {
 		for i := have + 1; i <= rows; i++ {
 			l.first[i] = last
 		}
+	case NoColumn: // nothing to extend
 	}
 	for len(l.absent) < (rows+63)/64 {
 		l.absent = append(l.absent, 0)
@@ -258,8 +259,9 @@ func (l *column) len() int {
 		return len(l.num)
 	case SpanColumn, MadeColumn:
 		return len(l.spans)
+	default: // a list
+		return len(l.first) - 1
 	}
-	return len(l.first) - 1
 }
 
 // growTo returns s with another length; new elements are arbitrary. Unlike slices.Grow it is small enough to be inlined.

@@ -92,6 +92,7 @@ func (c *Set) nodes(at, i, end uint32, rows int) {
 				c.made = value.AppendGroup(c.made, &c.rec, i)
 				c.setMade(&c.cols[o.Field], rows, from)
 			}
+		case codec.NodeElem, codec.NodeEnd, codec.NodeNull, codec.NodeAlign: // elements are read with their lists, the others have no values
 		}
 		i = n.After
 	}

@@ -137,6 +137,7 @@ func AppendBrief(dst []byte, r *codec.Record, most int) []byte {
 			}
 			i = end
 			continue
+		default: // its leaves, below
 		}
 		b.leaves = r.AppendLeavesOf(b.leaves[:0], i, end)
 		for k := range b.leaves {

@@ -430,6 +430,7 @@ func (r writer) content(dst []byte, o *codec.Op, node uint32) []byte {
 		return appendHex(dst, r.Data[n.Off/8:n.Off/8+uint32(n.Raw)])
 	case codec.NodeNull:
 		return append(dst, "null"...)
+	default: // a list, below
 	}
 	bare := o.Bare
 	if o.Once() && n.Raw == 1 {

@@ -483,6 +483,7 @@ func (v *valuer) build(pc, end, pi uint16, base int, obj int32) {
 			v.group(o, pc, v.slots[base+int(v.plans.slots[pc])])
 			pc = o.End
 			continue
+		case codec.OpWeave, codec.OpCase, codec.OpLet, codec.OpTagged: // they have no node
 		}
 		pc++
 	}

@@ -59,6 +59,7 @@ func (v *valuer) sizeOf(n *codec.Node) uint64 {
 		return 1
 	case codec.NodeAlign:
 		return uint64(o.N-uint32(v.pos.at)%o.N) % uint64(o.N)
+	case codec.NodeElem, codec.NodeVariant, codec.NodeGroup, codec.NodeNull: // no bytes of their own
 	}
 	return 0
 }

@@ -116,6 +116,7 @@ func (u *users) parts(parts []Part) {
 			u.parts(p.Body.Parts)
 		case Call:
 			u.use(Recursion, p.Field)
+		case Block, Text, Blob, List, Weave, Var, Align, Tagged: // what they use is in their items, extents and lists
 		}
 		u.parts(p.Lists)
 		if p.Elem != nil {

@@ -234,6 +234,7 @@ func after(p *Part, at At) At {
 		field = p.Lists[len(p.Lists)-1].Field
 	case Var:
 		kind = p.Items[0].Kind
+	case Block, Text, Blob, List, Weave, Choice, Group, Call, Let, Computed: // their field says what they are
 	}
 	at.Behind = &Behind{field, kind, n, at.Behind}
 	return at
