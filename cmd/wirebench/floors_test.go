@@ -84,7 +84,7 @@ codec/reshape < defs codec/value
 codec/pcap < codec/packet codec/scan
 
 codec/corpus < codec/columns codec/view
-codec/parquet < codec/columns
+codec/parquet < codec/columns codec/transport
 codec/paste < codec/pcap
 codec/logs  < codec/pcap
 
@@ -108,6 +108,7 @@ server/live   < codec/capture server/supervise
 server/replay < codec/view codec/filter codec/corpus codec/transport server/supervise
 
 server/answer    < server/admit
+server/lake      < codec/parquet server/supervise
 server/git
 server/history   < server/collab server/store
 server/proxy     < codec/filter server/live server/store
@@ -118,7 +119,7 @@ server/workspace/workspacetest < server/workspace
 server/store/storetest         < server/store
 
 server/access < server/answer templates server/supervise
-server/frames < server/workspace server/live server/admit codec/bytediff codec/corpus codec/value codec/redact codec/transport/protocols
+server/frames < server/workspace server/lake server/live server/admit codec/bytediff codec/corpus codec/value codec/redact codec/transport/protocols
 
 server/captures < server/frames
 server/rooms    < server/admit server/collab server/workspace defs/edit
@@ -127,7 +128,6 @@ server/view     < server/workspace codec/bytediff
 
 server/projects < server/workspace defs/library
 server/scores   < server/captures codec/columns
-server/lake     < codec/parquet server/supervise
 server/publish  < server/workspace templates
 
 server/relay < server/captures server/proxy codec/transport/protocols
@@ -143,7 +143,7 @@ server/servertest < server/access server/projects server/relay server/workspace/
 
 server < server/page server/rooms static
 
-cmd/wirebench < server server/lake server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
+cmd/wirebench < server server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
 web/types     < server
 `
 

@@ -48,8 +48,7 @@ func (f *frameLister) addRow(x *transport.Frame, in workspace.Listed) {
 		f.unlaked++
 		return
 	}
-	f.failed = f.lake.Add(p, message, parquet.Frame{
-		Capture: cmp.Or(f.file, "-"), Conn: in.Conn, Dir: x.Dir, At: x.At, N: uint64(x.N),
-		Code: x.Key.Code, HasCode: x.HasKey, Length: uint32(len(x.Bytes)), Resumed: x.Resumed,
-	})
+	row := parquet.RowOf(x)
+	row.Capture, row.Conn = cmp.Or(f.file, "-"), in.Conn
+	f.failed = f.lake.Add(p, message, row)
 }

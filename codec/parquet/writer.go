@@ -11,6 +11,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/columns"
+	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 )
 
@@ -25,6 +26,11 @@ type Frame struct {
 	HasCode bool
 	Length  uint32 // bytes of the frame
 	Resumed bool   // the first frame found after a problem
+}
+
+// RowOf returns what a frame says of itself.
+func RowOf(f *transport.Frame) Frame {
+	return Frame{Dir: f.Dir, At: f.At, N: uint64(f.N), Code: f.Key.Code, HasCode: f.HasKey, Length: uint32(len(f.Bytes)), Resumed: f.Resumed}
 }
 
 // frameNames are the columns that each file has before those of fields.

@@ -28,7 +28,7 @@ const (
 
 type exportInput struct {
 	CapturePath
-	Format   string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex" doc:"pcapng: reads back as the same frames, with marks and notes; a whole capture file keeps its packets, selected frames and other files get made-up headers; packets: a pcapng with the original packets of the selected frames, which alone may not read back as the same frames; jsonl: as the command line's frames --json --value; csv, tsv: a line per frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as in jsonl; hex: a line per message"`
+	Format   string   `query:"format" required:"true" enum:"pcapng,packets,jsonl,csv,tsv,hex,parquet" doc:"pcapng: reads back as the same frames, with marks and notes; a whole capture file keeps its packets, selected frames and other files get made-up headers; packets: a pcapng with the original packets of the selected frames, which alone may not read back as the same frames; jsonl: as the command line's frames --json --value; csv, tsv: a line per frame, with n, time, conn, dir, kind, code, message, status, len, hex, the chosen columns, and at the end flags, via, note, marked, remark as in jsonl; hex: a line per message; parquet: an archive of tables, one for each message and version, of the frames that have a definition"`
 	Filter   string   `query:"filter" maxLength:"8192" doc:"only frames that match this filter"`
 	Frames   string   `query:"frames" maxLength:"65536" doc:"only these frames, by number or identity: 1,2,5-9,17:0:0"`
 	Columns  []string `query:"columns" maxItems:"100" doc:"csv, tsv: fields with a column of their own: C_CHAT.2.message, C_CHAT.message, .message"`
@@ -97,7 +97,7 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 	return &huma.StreamResponse{Body: func(c huma.Context) {
 		defer s.Captures.LetGo(open)
 		c.SetHeader("Content-Type", frames.ContentType(in.Format))
-		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(of.Name, path.Ext(of.Name))+"."+strings.Replace(in.Format, "packets", "pcapng", 1)))
+		c.SetHeader("Content-Disposition", attachment(strings.TrimSuffix(of.Name, path.Ext(of.Name))+"."+exportExtension(in.Format)))
 		c.SetHeader("Cache-Control", "no-store")
 		if note != "" {
 			c.SetHeader("X-Wirebench-Note", note)
@@ -107,6 +107,17 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 			panic(http.ErrAbortHandler) // so that the client does not take a partial file for a complete one
 		}
 	}}, nil
+}
+
+// exportExtension returns the end of the name of a file in a format.
+func exportExtension(format string) string {
+	switch format {
+	case "packets":
+		return "pcapng"
+	case "parquet":
+		return "parquet.zip"
+	}
+	return format
 }
 
 // exportReady waits until the capture is read, or a growing one up to its current end, and the frames are selected. The note says why frames

@@ -16,7 +16,7 @@ import (
 	"wirebench/server/workspace"
 )
 
-// exporter writes frames in a format. Its errors are about the capture or the client.
+// exporter writes frames in a format. Its errors are about the capture or the client. One that is an io.Closer is closed, also after an error.
 type exporter interface {
 	frame(n int, e live.Entry, f *transport.Frame) error
 	end() error
@@ -33,6 +33,7 @@ var ExportFormats = map[string]struct {
 	"csv":     {"text/csv; charset=utf-8", newTable},
 	"tsv":     {"text/tab-separated-values; charset=utf-8", newTable},
 	"hex":     {"text/plain; charset=utf-8", newHexLines},
+	"parquet": {"application/zip", newParquet},
 }
 
 // ContentType returns the media type of a format.
@@ -75,6 +76,9 @@ func (x *Export) Write(ctx context.Context, w io.Writer) error {
 	to, err := ExportFormats[x.Format].make(x)
 	if err != nil {
 		return err
+	}
+	if c, ok := to.(io.Closer); ok {
+		defer c.Close()
 	}
 	err = x.each(ctx, func(n int, e live.Entry, f *transport.Frame) error {
 		if x.hider != nil {

@@ -55,10 +55,11 @@ type Writer struct {
 	names   map[string]bool // of files, in lower case, as file systems may compare them
 	pending int             // bytes of the batches that are not yet handed over
 
-	work  chan *batch
-	spare chan *batch
-	group supervise.Group
-	fail  atomic.Pointer[error] // what ended the goroutine
+	work   chan *batch
+	spare  chan *batch
+	closed bool // work is closed
+	group  supervise.Group
+	fail   atomic.Pointer[error] // what ended the goroutine
 
 	// Of the goroutine.
 	set     columns.Set
@@ -194,8 +195,7 @@ func (w *Writer) Close() ([]File, error) {
 	for _, t := range all {
 		w.hand(t)
 	}
-	close(w.work)
-	w.group.Wait()
+	w.stop()
 	for len(w.opened) > 0 && w.fail.Load() == nil {
 		if err := w.closeFile(w.opened[0]); err != nil {
 			w.failed(err)
@@ -209,11 +209,19 @@ func (w *Writer) Close() ([]File, error) {
 	return w.files, nil
 }
 
-// Abandon ends the writing, and removes the files that are not complete.
+// Abandon ends the writing, and removes the files that are not complete. After Close it does nothing.
 func (w *Writer) Abandon() {
+	if !w.closed {
+		w.stop()
+		w.abandon()
+	}
+}
+
+// stop waits for the goroutine.
+func (w *Writer) stop() {
+	w.closed = true
 	close(w.work)
 	w.group.Wait()
-	w.abandon()
 }
 
 func (w *Writer) abandon() {

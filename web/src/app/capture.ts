@@ -699,6 +699,7 @@ class CapturePage implements Shown {
         { title: "pcapng, for Wireshark", run: save("pcapng") },
         ...(secrets ? [] : [{ title: "pcapng, the original packets", run: save("packets") }]),
         { title: "JSON Lines, with values", run: save("jsonl") },
+        { title: "Parquet, a table per message", run: save("parquet") },
         { title: "CSV, columns as listed", run: save("csv", false, false, true) },
         { title: "CSV, with all values", run: save("csv", true) },
         { title: "TSV, columns as listed", run: save("tsv", false, false, true) },
