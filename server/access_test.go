@@ -58,6 +58,7 @@ func carrying(token string) http.Header { return http.Header{"Authorization": {"
 var reading = []string{
 	"POST /p/{project}/definitions", "POST /api/v1/decode", "POST /api/v1/encode", "POST /api/v1/projects/{project}/decode", "POST /api/v1/projects/{project}/encode", "POST /api/v1/projects/{project}/layout", "POST /api/v1/projects/{project}/compare", "POST /api/v1/projects/{project}/scores", "POST /api/v1/projects/{project}/paste", "POST /api/v1/projects/{project}/framing",
 	"POST /api/v1/projects/{project}/envelope/frames", "POST /api/v1/projects/{project}/filter", "POST /api/v1/projects/{project}/emit", "POST /api/v1/projects/{project}/captures/{id}/script", "POST /api/v1/projects/{project}/captures/{id}/copy",
+	"POST /mcp", // its tools ask with the same roles
 }
 
 // people are accounts with tokens, by name.

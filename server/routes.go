@@ -46,6 +46,7 @@ func (s *Server) routes() chi.Router {
 	r.Get("/ws/{project}/page", s.pageSocket)
 	r.Get("/ws/{project}/live", s.liveSocket)
 	r.Get("/api/docs", s.docs)
+	r.Method(http.MethodPost, "/mcp", s.agents())
 	r.NotFound(s.notFound)
 	r.MethodNotAllowed(s.notAllowed)
 

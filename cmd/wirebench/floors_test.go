@@ -137,11 +137,12 @@ cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
 server/api < server/access server/runs server/projects server/rooms server/scores server/publish server/git
 
-server/page < server/api server/socket server/view
+server/page   < server/api server/socket server/view
+server/agents < server/api
 
 server/servertest < server/access server/projects server/relay server/workspace/workspacetest cmd/wirebench/demo/regatta web/docs
 
-server < server/page server/rooms static
+server < server/page server/agents server/rooms static
 
 cmd/wirebench < server server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
 web/types     < server

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"mime/multipart"
 	"net/http"
@@ -103,38 +102,11 @@ func (f *serverFlags) connect() (c *api.Client, end func(), err error) {
 		data.Close()
 		return nil, nil, err
 	}
-	return &api.Client{Base: "http://localhost", HTTP: &http.Client{Transport: inProcess{s}}}, func() {
+	return &api.Client{Base: "http://localhost", HTTP: &http.Client{Transport: api.InProcess(s)}}, func() {
 		s.Close()
 		data.Close()
 	}, nil
 }
-
-// inProcess sends requests to a handler, without a network.
-type inProcess struct{ h http.Handler }
-
-// RoundTrip implements http.RoundTripper.
-func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
-	if r.Body == nil {
-		r.Body = http.NoBody
-	}
-	w := &kept{header: http.Header{}, status: http.StatusOK}
-	p.h.ServeHTTP(w, r)
-	return &http.Response{
-		Status: http.StatusText(w.status), StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), Request: r,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(w.body.Len()),
-	}, nil
-}
-
-// kept is a response in memory.
-type kept struct {
-	header http.Header
-	status int
-	body   bytes.Buffer
-}
-
-func (k *kept) Header() http.Header         { return k.header }
-func (k *kept) WriteHeader(status int)      { k.status = status }
-func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
 
 // remoteLibrary is the library of a project of a running server, with the settings of the project.
 type remoteLibrary struct {

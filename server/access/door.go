@@ -91,7 +91,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 			next.ServeHTTP(w, in)
 		case wait > 0:
 			tooMany(w, r, wait)
-		case strings.HasPrefix(r.URL.Path, "/api"), r.URL.Path == "/metrics":
+		case strings.HasPrefix(r.URL.Path, "/api"), r.URL.Path == "/metrics", r.URL.Path == "/mcp":
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			answer.Problem(w, http.StatusUnauthorized, "send a token: Authorization: Bearer TOKEN")
 		default:

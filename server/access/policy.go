@@ -134,6 +134,7 @@ var policy = map[string]Role{
 	"action drop":    Author,
 
 	"GET /api/docs":             Viewer,
+	"POST /mcp":                 Viewer, // its tools are requests with the same principal
 	"GET /api/openapi.json":     Viewer,
 	"GET /api/openapi.yaml":     Viewer,
 	"GET /api/openapi-3.0.json": Viewer,

@@ -170,7 +170,12 @@ type principalKey struct{}
 
 // As returns the request with a principal.
 func As(r *http.Request, p Principal) *http.Request {
-	return r.WithContext(context.WithValue(r.Context(), principalKey{}, p))
+	return r.WithContext(With(r.Context(), p))
+}
+
+// With returns a context of requests of a principal.
+func With(ctx context.Context, p Principal) context.Context {
+	return context.WithValue(ctx, principalKey{}, p)
 }
 
 // Everybody returns the handler of a server without a door, where each request that has no principal yet gets an admin.

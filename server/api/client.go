@@ -186,3 +186,32 @@ func (o *Operation) request(ctx context.Context, base string, given url.Values, 
 	}
 	return r, nil
 }
+
+// InProcess returns a transport that sends requests to a handler, without a network. Answers are kept in memory until they are whole.
+func InProcess(h http.Handler) http.RoundTripper { return inProcess{h} }
+
+type inProcess struct{ h http.Handler }
+
+// RoundTrip implements [http.RoundTripper].
+func (p inProcess) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body == nil {
+		r.Body = http.NoBody
+	}
+	w := &kept{header: http.Header{}, status: http.StatusOK}
+	p.h.ServeHTTP(w, r)
+	return &http.Response{
+		Status: http.StatusText(w.status), StatusCode: w.status, Header: w.header, Body: io.NopCloser(&w.body), Request: r,
+		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, ContentLength: int64(w.body.Len()),
+	}, nil
+}
+
+// kept is a response in memory.
+type kept struct {
+	header http.Header
+	status int
+	body   bytes.Buffer
+}
+
+func (k *kept) Header() http.Header         { return k.header }
+func (k *kept) WriteHeader(status int)      { k.status = status }
+func (k *kept) Write(b []byte) (int, error) { return k.body.Write(b) }
