@@ -25,10 +25,14 @@ var goPrints = prints{
 }
 
 var goWording = wording{
-	declare:  "%s := %s",
+	declare:  "%[2]s := %[3]s",
 	guard:    "if !$call {\n\treturn\n}",
 	failed:   "if x.err != nil {\n\tbreak\n}",
-	closure:  "func() {",
+	nested:   "$call, func() {\n\t$body\n});",
+	sides:    closeSides,
+	text:     "%[1]s.units(%[2]s)",
+	absent:   "unless(%s, %s != nil)",
+	charset:  "%s",
 	branch:   "%s:",
 	nowhere:  "nil",
 	place:    "place{%s}",
@@ -46,7 +50,10 @@ var goWording = wording{
 	shifted:  "%s<<%d",
 }
 
-func (g *goTarget) quote(s string) string { return strconv.Quote(s) }
+func (g *goTarget) quote(s string) string           { return strconv.Quote(s) }
+func (g *goTarget) title(s string) string           { return strconv.Quote(s) }
+func (g *goTarget) compared(_ int, s string) string { return strconv.Quote(s) }
+func (g *goTarget) made(at slot)                    { g.line("%s;", g.make(at)) }
 
 func (g *goTarget) dot(base, name string) string           { return base + "." + name }
 func (g *goTarget) mask(v uint64) string                   { return fmt.Sprintf("%#x", v) }
@@ -212,12 +219,16 @@ func (g *goTarget) pass(method string, at slot, args string) {
 	g.line("x.%s(&%s, %s)", method, at.set, args)
 }
 
-func (g *goTarget) array(at slot, n int, label string) {
-	g.copy(fmt.Sprintf("x.content(%d, 1, %s)", n, label), at.set+"[:]", true)
+func (g *goTarget) held(p *wire.Part, at slot) bool {
+	if p.Kind != wire.Blob || p.Extent.Size != schema.Fixed {
+		return false
+	}
+	g.copies(fmt.Sprintf("x.content(%d, 1, %s)", p.Extent.N, g.label(p.Field)), at.set+"[:]", true)
+	return true
 }
 
-// copy writes bytes that are copied; appended: those that are written have no place yet.
-func (g *goTarget) copy(bytes, to string, appended bool) {
+// copies writes bytes that are copied; appended: those that are written have no place yet.
+func (g *goTarget) copies(bytes, to string, appended bool) {
 	write := "copy(b, $to)"
 	if appended {
 		write = "x.b = append(x.b, $to...)"
@@ -326,9 +337,9 @@ func (g *goTarget) copied(list, n string, p *wire.Part) bool {
 		return false
 	}
 	if p.Extent.Size == schema.Fixed {
-		g.copy(g.allBytes(list, n, 1, p), list+"[:]", false)
+		g.copies(g.allBytes(list, n, 1, p), list+"[:]", false)
 	} else {
-		g.copy(g.allBytes(list, n, 1, p), list, false)
+		g.copies(g.allBytes(list, n, 1, p), list, false)
 	}
 	return true
 }
@@ -426,9 +437,13 @@ func (g *goTarget) direct(k *block, it *wire.Item, t *schema.Number, slot slot, 
 	k.out = append(k.out, g.send(k.b, it, bits, wrote))
 }
 
-func (g *goTarget) blob(k *block, it *wire.Item, at slot, _ string) {
+func (g *goTarget) copy(k *block, it *wire.Item, at slot, _ string) bool {
+	if _, ok := it.Type.(*schema.Blob); !ok {
+		return false
+	}
 	k.in = append(k.in, fmt.Sprintf("copy(%s[:], %s)", at.set, g.slice(k.b, it)))
 	k.out = append(k.out, fmt.Sprintf("copy(%s, %s[:])", g.slice(k.b, it), at.set))
+	return true
 }
 
 // goAll is the member with all bits of a bitfield.

@@ -65,6 +65,10 @@ type branch struct {
 
 // branches writes alternatives. total: the last one is unconditional.
 func (w *teller) branches(list []branch, total bool) {
+	if len(list) == 1 && total {
+		list[0].body()
+		return
+	}
 	for i, b := range list {
 		v := vars{"cond": b.cond, "text": b.comment}
 		word := map[bool]string{true: "if ", false: "} else if "}[i == 0]

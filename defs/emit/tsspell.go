@@ -27,9 +27,13 @@ var tsPrints = prints{
 }
 
 var tsWording = wording{
-	declare:  "const %s = %s;",
+	declare:  "const %[2]s = %[3]s;",
 	guard:    "$call;",
-	closure:  "() => {",
+	nested:   "$call, () => {\n\t$body\n});",
+	sides:    closeSides,
+	text:     "%[1]s.units(%[2]s)",
+	absent:   "unless(%s, %s !== undefined)",
+	charset:  "%s",
 	branch:   "%s: {",
 	merge:    "\tbreak;\n}",
 	nowhere:  "0",
@@ -50,6 +54,9 @@ var tsWording = wording{
 
 func (g *tsTarget) dot(base, name string) string               { return base + dot(name) }
 func (g *tsTarget) quote(s string) string                      { return jsString(s) }
+func (g *tsTarget) title(s string) string                      { return jsString(s) }
+func (g *tsTarget) compared(_ int, s string) string            { return jsString(s) }
+func (g *tsTarget) made(at slot)                               { g.line("%s;", g.make(at)) }
 func (g *tsTarget) mask(v uint64) string                       { return fmt.Sprintf("%dn", v) }
 func (g *tsTarget) partNames(t *schema.Bitfield) []string      { return t.Names }
 func (g *tsTarget) bounds(e schema.Extent) (lo, hi string)     { return bounds(e, "Infinity") }
@@ -231,7 +238,7 @@ func (g *tsTarget) kind(at slot, kind *member, _ bool) slot {
 		return at
 	}
 	v := "p" + g.id()
-	g.declare(v, g.make(at))
+	g.declare("", v, g.make(at))
 	return slot{set: v, get: v}
 }
 
@@ -244,7 +251,7 @@ func (g *tsTarget) part(r *record, base slot, parts []wire.Part) {
 				list += fmt.Sprintf(", %s === undefined ? 0 : %d", g.of(base, m).set, m.part)
 			}
 		}
-		g.declare("parts", "Math.max("+list+")")
+		g.declare("", "parts", "Math.max("+list+")")
 	}
 	g.line("if (!x.optional(parts, %d)) return;", parts[0].Optional)
 	for i := range parts { // what is read into must be there
@@ -272,9 +279,7 @@ func (g *tsTarget) pass(method string, at slot, args string) {
 	g.line("%s = x.%s(%s, %s);", at.set, method, at.get, args)
 }
 
-func (g *tsTarget) array(at slot, n int, label string) {
-	g.pass("blob", at, fmt.Sprintf("%d, %s", n, label))
-}
+func (g *tsTarget) held(*wire.Part, slot) bool { return false }
 
 func (g *tsTarget) pick(cond string, a, b uint64, bits int) string {
 	n := suffix(bits > 32)
@@ -474,10 +479,14 @@ func (g *tsTarget) direct(k *block, it *wire.Item, t *schema.Number, at slot, la
 	k.out = append(k.out, g.send(k.b, it, bits))
 }
 
-func (g *tsTarget) blob(k *block, it *wire.Item, at slot, label string) {
+func (g *tsTarget) copy(k *block, it *wire.Item, at slot, label string) bool {
+	if _, ok := it.Type.(*schema.Blob); !ok {
+		return false
+	}
 	from, n := tsAt(k.b, it.Off/8), it.Bits/8
 	k.in = append(k.in, fmt.Sprintf("%s = x.slice(%s, %s)", at.set, from, tsAt(k.b, it.Off/8+n)))
 	k.out = append(k.out, fmt.Sprintf("x.fill(%s, %d, %s, %s)", from, n, at.get, label))
+	return true
 }
 
 func (g *tsTarget) allOf(t *schema.Bitfield, at string) (member, bits string) {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"wirebench/defs/schema"
 	"wirebench/defs/wire"
@@ -246,32 +247,44 @@ type slot struct {
 
 // wording is the formats of a language for short expressions and statements.
 type wording struct {
-	declare  string // a variable and its value
-	guard    string // returns unless a call of the coder succeeds
-	failed   string // leaves a loop after an error, "" if errors are thrown
-	closure  string // starts a function without parameters
-	branch   string // opens an alternative of a switch
-	merge    string // closes it
-	nowhere  string // no block
-	place    string // of a number in a block
-	length   string // of a list or of bytes
-	end      string // where what is written ends so far
-	bit      string // the place of a bit of the newest block
-	some     string // a value is there
-	unsigned string // an integer, as the register of a count
-	signed   string // such a register, as a signed number
-	units    string // likewise, as a number of units
-	let      string // an expression, as a register
-	ref      string // a variable to be changed
-	bits     string // declares the bits of a bitfield
-	part     string // bits, shifted and masked
-	shifted  string // a number, shifted
+	declare  string    // a variable: its type, for languages that need it, its name and its value
+	guard    string    // returns unless a call of the coder succeeds
+	failed   string    // leaves a loop after an error, "" if errors are thrown
+	nested   string    // $call passes contents with an end of their own, with the statements $body: a function of $name for $args; $id is a number
+	sides    [3]string // statements that depend on the direction, of both, of those that write, $out, and of those that read, $in
+	regs     string    // those that set registers unless the message is read, $regs; "" if they are among those that write
+	equal    string    // the condition that a register is a text; "" if a switch compares texts
+	branch   string    // opens an alternative of a switch
+	merge    string    // closes it
+	nowhere  string    // no block
+	place    string    // of a number in a block
+	length   string    // of a list or of bytes
+	end      string    // where what is written ends so far
+	bit      string    // the place of a bit of the newest block
+	some     string    // a value is there
+	text     string    // the number of units of a text: its encoding, and the expressions that read and set it
+	absent   string    // the number of elements or bytes, which may be absent: their number, and what sets them
+	charset  string    // an encoding of text
+	owned    bool      // the memory of lists is the caller's: their counts need not be mistrusted
+	unsigned string    // an integer, as the register of a count
+	signed   string    // such a register, as a signed number
+	units    string    // likewise, as a number of units
+	let      string    // an expression, as a register
+	ref      string    // a variable to be changed
+	bits     string    // declares the bits of a bitfield
+	part     string    // bits, shifted and masked
+	shifted  string    // a number, shifted
 }
+
+// closeSides are the sides of languages with closures, which do not measure.
+var closeSides = [3]string{"if (x.writing) {\n\t$out\n} else {\n\t$in\n}", "if (x.writing) {\n\t$out\n}", "if (!x.writing) {\n\t$in\n}"}
 
 // speller is the words of a language that are more than formats. Its methods return expressions, unless noted otherwise.
 type speller interface {
 	tongue
-	quote(s string) string
+	quote(s string) string             // bytes that are constant
+	title(s string) string             // a name, for errors
+	compared(reg int, s string) string // a text that is compared with a register
 	bounds(e schema.Extent) (lo, hi string)
 	inRange(n *schema.Number, v string, big bool) string
 
@@ -290,9 +303,10 @@ type speller interface {
 	kind(at slot, kind *member, bare bool) slot   // prints: creates an alternative
 	part(r *record, base slot, parts []wire.Part) // prints: returns unless optional parts are present
 	inner(at slot, null bool) slot                // the value of one that may be missing
-	make(at slot) string                          // creates a value that is read
+	make(at slot) string                          // may print: creates a value that is read, and returns it
+	made(at slot)                                 // prints: likewise
 	pass(method string, at slot, args string)     // prints
-	array(at slot, n int, label string)           // prints: bytes of a fixed number
+	held(p *wire.Part, at slot) bool              // prints text or bytes that are stored inside their record, if it is one of these
 
 	pick(cond string, a, b uint64, bits int) string
 	constant(reg int, v uint64) string                   // of the type of a register
@@ -317,7 +331,7 @@ type speller interface {
 	load(b string, it *wire.Item) string // a count, an offset
 	store(b string, it *wire.Item, v string) string
 	direct(b *block, it *wire.Item, n *schema.Number, at slot, label string) // adds statements
-	blob(b *block, it *wire.Item, at slot, label string)                     // likewise
+	copy(b *block, it *wire.Item, at slot, label string) bool                // likewise, for bytes, and for text that is copied like them
 	partBits(t *schema.Bitfield, name, at, label string) string
 	partValue(t *schema.Bitfield, name, bits string) string
 	allOf(t *schema.Bitfield, at string) (member, bits string)
@@ -372,7 +386,7 @@ func (w *wirer) message(m *message) {
 	}
 	if m.record.choice {
 		_, wrote := w.lang.alternative(m.record)
-		ends = slices.Insert(ends, 0, "x.check("+wrote+", \"the alternative, which the size of the message selects,\")")
+		ends = slices.Insert(ends, 0, fmt.Sprintf("x.check(%s, %s)", wrote, w.lang.title("the alternative, which the size of the message selects,")))
 	}
 	w.lang.entry(m, checks, ends)
 	w.line("")
@@ -391,8 +405,13 @@ func numbers(at wire.Place) string {
 // word returns a format of the language, with its arguments.
 func word(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// declare writes a variable.
-func (w *wirer) declare(name, value string) { w.line(w.wording.declare, name, value) }
+// declare writes a variable. typ is its type in C.
+func (w *wirer) declare(typ, name, value string) { w.line(w.wording.declare, typ, name, value) }
+
+// nested writes contents that a call passes.
+func (w *wirer) nested(name, call, args string, body func()) {
+	w.print(w.wording.nested, vars{"name": name, "call": call + args, "args": args, "id": sync.OnceValue(w.id), "body": body})
+}
 
 // guard writes a statement that returns unless a call of the coder succeeds.
 func (w *wirer) guard(call string) { w.print(w.wording.guard, vars{"call": call}) }
@@ -537,7 +556,7 @@ func (w *wirer) label(f int) string {
 			text = x.Schema.Name + "." + text
 		}
 	}
-	return w.lang.quote(short(text))
+	return w.lang.title(short(text))
 }
 
 func (w *wirer) form(it *wire.Item) string {
@@ -593,7 +612,7 @@ func (w *wirer) part(p *wire.Part) {
 		w.sets(p.Reg, word(w.wording.let, w.expr(*p.Expr)))
 	case wire.Computed:
 		n, v := p.Items[0].Type.(*schema.Number), "n"+w.id() // it is not sent
-		w.declare(v, w.lang.cut(w.expr(*p.Expr), n.Bits))
+		w.declare("uint64_t", v, w.lang.cut(w.expr(*p.Expr), n.Bits))
 		w.sets(p.Reg, v)
 		w.keep(w.at[p.Field].set, w.lang.cast(n, v, true))
 		w.limit(n, p.Field, "")
@@ -674,11 +693,11 @@ func (w *wirer) units(f int, e schema.Extent) string {
 	n := word(w.wording.length, at.get)
 	switch {
 	case !ok && e.Null:
-		return fmt.Sprintf("unless(%s, %s)", n, word(w.wording.some, at.set))
+		return word(w.wording.absent, n, at.set)
 	case !ok:
 		return n
 	}
-	return fmt.Sprintf("%s.units(%s)", charsetName(t.Charset), at.get)
+	return word(w.wording.text, charsetName(t.Charset), at.get, at.set)
 }
 
 // charsetName returns the name of an encoding in runtimes.
@@ -721,7 +740,7 @@ func (w *wirer) placed(p *wire.Part, contents func()) {
 		none = w.reg(p.Offset) + " " + w.say.equal + " 0"
 	}
 	at := w.laid.Regs[p.Offset].Place
-	w.declare(back, fmt.Sprintf("x.seek(%s, %d, %v, %s, %s)", w.reg(p.Offset), at.Bits, at.Order == schema.Big, none, w.label(p.Field)))
+	w.declare("int64_t", back, fmt.Sprintf("x.seek(%s, %d, %v, %s, %s)", w.reg(p.Offset), at.Bits, at.Order == schema.Big, none, w.label(p.Field)))
 	w.open("if (%s >= 0) {", back)
 	contents()
 	w.line("x.back(%s);", back)
@@ -733,10 +752,11 @@ func (w *wirer) run(p *wire.Part) {
 	at, label := w.at[p.Field], w.label(p.Field)
 	w.limits(p, w.units(p.Field, p.Extent))
 	w.placed(p, func() {
+		if w.lang.held(p, at) {
+			return
+		}
 		if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
-			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", charsetName(t.Charset), w.amount(p), p.Extent.End, label))
-		} else if p.Extent.Size == schema.Fixed {
-			w.lang.array(at, p.Extent.N, label)
+			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", word(w.wording.charset, charsetName(t.Charset)), w.amount(p), p.Extent.End, label))
 		} else {
 			w.absent(p, func() { w.lang.pass("blob", at, w.amount(p)+", "+label) })
 		}
@@ -787,7 +807,7 @@ func (w *wirer) list(p *wire.Part) {
 func (w *wirer) chained(p *wire.Part) string {
 	c := "c" + w.id()
 	at := func(at wire.Place) string { return word(w.wording.place, numbers(at)) }
-	w.declare(c, fmt.Sprintf("x.chain(%s, %s, %s, %s, %s, %s)", w.reg(p.Offset), at(w.laid.Regs[p.Offset].Place), w.reg(p.Count), at(p.Here), at(p.Next), w.label(p.Field)))
+	w.declare("wb_chain", c, fmt.Sprintf("x.chain(%s, %s, %s, %s, %s, %s)", w.reg(p.Offset), at(w.laid.Regs[p.Offset].Place), w.reg(p.Count), at(p.Here), at(p.Next), w.label(p.Field)))
 	return c
 }
 
@@ -883,23 +903,23 @@ func (w *wirer) elements(p *wire.Part, list, id string) {
 		w.lang.times(i, list, n, least, p)
 	case schema.Until:
 		w.lang.loop(i, "", w.lang.next("ended", list, fmt.Sprintf("%s, %d, %s", i, p.Extent.End, label), m))
-		w.declare(from, w.wording.end)
+		w.declare("size_t", from, w.wording.end)
 	case schema.While, schema.Ending:
 		w.fn.more, w.fn.moreOf, w.fn.index = "more"+id, all, i
-		w.when(fmt.Sprintf("x.writing && %s %s 0", all, w.say.equal), "x.illegal(%s, \"the list is empty, but has at least one element\");", label)
+		w.when(fmt.Sprintf("x.writing && %s %s 0", all, w.say.equal), "x.illegal(%s, %s);", label, w.lang.title("the list is empty, but has at least one element"))
 		w.lang.loop(i, w.fn.more, w.fn.more+" && "+w.lang.next("next", list, i+", -2, "+label, m))
 	default:
-		if least > 0 && p.Extent.Size != schema.ToEnd {
+		if (least > 0 || w.wording.owned) && p.Extent.Size != schema.ToEnd {
 			w.lang.times(i, list, n, least, p)
 			break
 		}
 		if p.Extent.Size == schema.Computed {
-			w.declare("n"+id, n)
+			w.declare("int64_t", "n"+id, n)
 			n = "n" + id
 		}
 		w.lang.loop(i, "", w.lang.next("next", list, i+", "+n+", "+label, m))
 		if p.Extent.Size == schema.ToEnd {
-			w.declare(from, "x.pos")
+			w.declare("size_t", from, "x.pos")
 		}
 	}
 	w.element(p, elem, "")
@@ -956,23 +976,45 @@ func (w *wirer) variants(p *wire.Part, r *record, base slot) {
 // cases writes a switch, with the first case of each value.
 func (w *wirer) cases(p *wire.Part, on string, value func(c *wire.Case, k int) string, body func(c *wire.Case, k int)) {
 	seen := map[string]bool{}
-	w.open("switch (%s) {", on)
+	var list []branch
 	for k := range p.Cases {
-		c := &p.Cases[k]
-		label := "default"
+		c, v := &p.Cases[k], ""
 		if !c.Else {
-			label = "case " + value(c, k)
+			v = value(c, k)
 		}
-		if seen[label] {
-			continue
+		if !seen[v] {
+			list = append(list, branch{cond: v, body: func() { body(c, k) }})
 		}
-		seen[label] = true
+		seen[v] = true
+	}
+	if reg := p.Cases[0].Reg; reg != wire.None && w.isText(reg) && w.wording.equal != "" {
+		for i := range list {
+			list[i].cond = word(w.wording.equal, on, list[i].cond)
+		}
+		w.branches(list, p.Cases[len(p.Cases)-1].Else)
+		return
+	}
+	w.open("switch (%s) {", on)
+	for _, b := range list {
+		label := "default"
+		if b.cond != "" {
+			label = "case " + b.cond
+		}
 		w.open(w.wording.branch, label)
-		body(c, k)
+		b.body()
 		w.depth--
 		w.print(w.wording.merge, vars{})
 	}
 	w.shut("}")
+}
+
+// isText reports whether a register has a text or bytes.
+func (w *wirer) isText(reg int) bool {
+	switch w.laid.Regs[reg].Type.(type) {
+	case *schema.Text, *schema.Blob:
+		return true
+	}
+	return false
 }
 
 // choice writes alternatives.
@@ -984,7 +1026,7 @@ func (w *wirer) choice(p *wire.Part) {
 	}
 	w.cases(p, w.reg(p.Cases[0].Reg), func(c *wire.Case, _ int) string {
 		if c.Text != nil {
-			return w.lang.quote(*c.Text)
+			return w.lang.compared(c.Reg, *c.Text)
 		}
 		return w.lang.constant(c.Reg, c.Value)
 	}, func(c *wire.Case, k int) {
@@ -1007,7 +1049,7 @@ func (w *wirer) choice(p *wire.Part) {
 // chosen writes the value of an alternative.
 func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 	if len(c.Body.Parts) == 0 {
-		w.line("%s;", w.lang.make(at))
+		w.lang.made(at)
 		return
 	}
 	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null { // a function, as the type may be used in many places
@@ -1060,9 +1102,7 @@ func (w *wirer) group(p *wire.Part) {
 	if t.Packed != schema.Unpacked {
 		plain := contents
 		contents = func() {
-			w.open("pack(x, %s, %s", [...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], w.wording.closure)
-			plain()
-			w.shut("});")
+			w.nested("pack", "pack(x, ", [...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], plain)
 		}
 	}
 	if p.Bytes == wire.None {
@@ -1079,12 +1119,12 @@ func (w *wirer) group(p *wire.Part) {
 	sets := func(it wire.Item) bool { return it.Reg == p.Bytes }
 	holder := w.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
 	form := w.form(&holder.Items[slices.IndexFunc(holder.Items, sets)])
-	w.open("x.within(%s, %s, %s, %d, %s, %s", w.reg(p.Bytes), form, some, null, w.label(f), w.wording.closure)
-	if t.Null {
-		w.line("%s;", w.lang.make(at))
-	}
-	contents()
-	w.shut("});")
+	w.nested("within", "x.within(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.Bytes), form, some, null, w.label(f)), func() {
+		if t.Null && !(t.Own && m.ptr) {
+			w.lang.made(at)
+		}
+		contents()
+	})
 }
 
 // ownFunction returns the function of a group that contains itself.
