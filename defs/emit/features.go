@@ -19,7 +19,7 @@ const allFeatures features = 1<<32 - 1
 const (
 	goFeatures           = allFeatures &^ (1<<wire.Positions | 1<<wire.Windows | 1<<wire.Texts | 1<<wire.Elements | 1<<wire.Tags | 1<<wire.LooseEnds)
 	tsFeatures           = goFeatures
-	cFeatures            = goFeatures &^ (1 << wire.Compression)
+	cFeatures            = goFeatures
 	luaFeatures          = allFeatures
 	ksyFeatures features = 0
 )

@@ -32,7 +32,6 @@ var goWording = wording{
 	sides:    closeSides,
 	text:     "%[1]s.units(%[2]s)",
 	absent:   "unless(%s, %s != nil)",
-	charset:  "%s",
 	branch:   "%s:",
 	nowhere:  "nil",
 	place:    "place{%s}",
@@ -51,6 +50,8 @@ var goWording = wording{
 }
 
 func (g *goTarget) quote(s string) string           { return strconv.Quote(s) }
+func (g *goTarget) bytes(at slot) string            { return at.get }
+func (g *goTarget) chain(*wire.Part)                {}
 func (g *goTarget) title(s string) string           { return strconv.Quote(s) }
 func (g *goTarget) compared(_ int, s string) string { return strconv.Quote(s) }
 func (g *goTarget) made(at slot)                    { g.line("%s;", g.make(at)) }

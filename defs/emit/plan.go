@@ -113,16 +113,17 @@ type item struct {
 	form  schema.Varint // of a code
 }
 
-// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value.
-func newPlan(s *schema.Schema, o Options, symbols bool, known features) *plan {
+// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value. checks fail for other messages that the
+// target cannot express.
+func newPlan(s *schema.Schema, o Options, symbols bool, known features, checks ...func(*wire.Message)) *plan {
 	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, ids: map[string]string{}, room: o.room, counted: map[*schema.Struct]bool{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
-		p.message(m, symbols, known)
+		p.message(m, symbols, known, checks)
 	}
 	return p
 }
 
-func (p *plan) message(m *schema.Message, symbols bool, known features) {
+func (p *plan) message(m *schema.Message, symbols bool, known features, checks []func(*wire.Message)) {
 	records, structs := len(p.records), len(p.made)
 	ok := p.try(m, known, func(laid *wire.Message) {
 		p.encodings(laid)
@@ -138,8 +139,8 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 		out.min = byteSum(laid.Body.Min)
 		w := wiring{plan: p, m: out}
 		w.message()
-		if known == cFeatures {
-			(&cTarget{}).selects(laid)
+		for _, check := range checks {
+			check(laid)
 		}
 		p.records = append(p.records, out.record)
 		p.messages = append(p.messages, out)
@@ -147,6 +148,15 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 	})
 	if !ok {
 		p.forget(records, structs)
+	}
+}
+
+// stored reports the messages whose contents the target cannot compress.
+func (p *plan) stored() {
+	for _, m := range p.messages {
+		if m.packed {
+			p.lose(m.m, "", "compressed contents are read, and written without compression")
+		}
 	}
 }
 

@@ -33,7 +33,6 @@ var tsWording = wording{
 	sides:    closeSides,
 	text:     "%[1]s.units(%[2]s)",
 	absent:   "unless(%s, %s !== undefined)",
-	charset:  "%s",
 	branch:   "%s: {",
 	merge:    "\tbreak;\n}",
 	nowhere:  "0",
@@ -54,6 +53,8 @@ var tsWording = wording{
 
 func (g *tsTarget) dot(base, name string) string               { return base + dot(name) }
 func (g *tsTarget) quote(s string) string                      { return jsString(s) }
+func (g *tsTarget) bytes(at slot) string                       { return at.get }
+func (g *tsTarget) chain(*wire.Part)                           {}
 func (g *tsTarget) title(s string) string                      { return jsString(s) }
 func (g *tsTarget) compared(_ int, s string) string            { return jsString(s) }
 func (g *tsTarget) made(at slot)                               { g.line("%s;", g.make(at)) }

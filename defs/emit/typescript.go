@@ -91,11 +91,7 @@ func tsSupport(text string, packed bool) string {
 // emitTypeScript writes a TypeScript module of one file.
 func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, false, tsFeatures)
-	for _, m := range p.messages {
-		if m.packed {
-			p.lose(m.m, "", "compressed contents are read, and written without compression")
-		}
-	}
+	p.stored()
 	g := &tsTarget{newWirer(p, &tsPrints, &tsWording, tsReserved), map[string]string{}, map[*member]bool{}, nil}
 	g.tongue, g.lang = g, g
 	for _, m := range p.messages { // messages first, so that they keep their names

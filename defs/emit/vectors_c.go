@@ -129,8 +129,22 @@ func (g *cTarget) check(m *message, compared bool) {
 	g.line("if (in.pos != used)")
 	g.line("\tfail(i, \"unexpected number of bytes read\", (int)in.pos);")
 	g.line("result = %s_write(&out, got);", name)
-	g.line("if (result != 0 || out.pos != used || memcmp(made, data, used) != 0)")
+	other := "result != 0 || out.pos != used || memcmp(made, data, used) != 0"
+	if m.packed { // it is written in another form
+		other = "result != 0 || out.pos != n"
+	}
+	g.line("if (%s)", other)
 	g.line("\tfail(i, \"writing the message again gives other bytes\", result);")
+	if m.packed && compared {
+		g.open("else {")
+		g.line("wb_in back = {made, n, 0, &mem};")
+		g.line("%s_t *again = malloc(sizeof *again);", name)
+		g.line("result = %s_read(&back, again);", name)
+		g.line("if (result != 0 || back.pos != n || !same_%s(got, again))", name)
+		g.line("\tfail(i, \"the message that was written is another one\", result);")
+		g.line("free(again);")
+		g.shut("}")
+	}
 	if compared {
 		r := m.record
 		g.open("if (want != NULL) {")
@@ -148,7 +162,7 @@ func (g *cTarget) check(m *message, compared bool) {
 		g.depth--
 		g.open("} else {")
 		g.line("result = %s_write(&out, want);", name)
-		g.line("if (result != 0 || out.pos != used || memcmp(made, data, used) != 0)")
+		g.line("if (%s)", other)
 		g.line("\tfail(i, \"writing the values gives other bytes\", result);")
 		g.shut("}")
 		g.shut("}")
@@ -356,7 +370,7 @@ func (g *cTarget) literalOf(m *member, v any) string {
 		case inside:
 			return fmt.Sprintf("{ .len = %d, .data = %s }", len(elems), braces(elems))
 		}
-		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.inner(m, "[]"), braces(elems))
+		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.elemType(m, "[]"), braces(elems))
 	}
 	return g.literal(nil, m.record, fields(v))
 }

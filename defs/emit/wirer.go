@@ -242,7 +242,8 @@ type wirer struct {
 type slot struct {
 	set, get string
 	zero     string // of a value that may be missing
-	typ      string // likewise
+	typ      string // what else the language must know: likewise, the type
+	mem      *member
 }
 
 // wording is the formats of a language for short expressions and statements.
@@ -264,7 +265,6 @@ type wording struct {
 	some     string    // a value is there
 	text     string    // the number of units of a text: its encoding, and the expressions that read and set it
 	absent   string    // the number of elements or bytes, which may be absent: their number, and what sets them
-	charset  string    // an encoding of text
 	owned    bool      // the memory of lists is the caller's: their counts need not be mistrusted
 	unsigned string    // an integer, as the register of a count
 	signed   string    // such a register, as a signed number
@@ -306,6 +306,8 @@ type speller interface {
 	make(at slot) string                          // may print: creates a value that is read, and returns it
 	made(at slot)                                 // prints: likewise
 	pass(method string, at slot, args string)     // prints
+	bytes(at slot) string                         // text or bytes, as a register
+	chain(p *wire.Part)                           // prints: creates the elements of a chain
 	held(p *wire.Part, at slot) bool              // prints text or bytes that are stored inside their record, if it is one of these
 
 	pick(cond string, a, b uint64, bits int) string
@@ -756,12 +758,12 @@ func (w *wirer) run(p *wire.Part) {
 			return
 		}
 		if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
-			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", word(w.wording.charset, charsetName(t.Charset)), w.amount(p), p.Extent.End, label))
+			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", w.lang.word(charsetName(t.Charset), 0), w.amount(p), p.Extent.End, label))
 		} else {
 			w.absent(p, func() { w.lang.pass("blob", at, w.amount(p)+", "+label) })
 		}
 	})
-	w.sets(p.Reg, at.get)
+	w.sets(p.Reg, w.lang.bytes(at))
 }
 
 // limits checks the number of units that are written, if it is not sent but limited.
@@ -808,6 +810,7 @@ func (w *wirer) chained(p *wire.Part) string {
 	c := "c" + w.id()
 	at := func(at wire.Place) string { return word(w.wording.place, numbers(at)) }
 	w.declare("wb_chain", c, fmt.Sprintf("x.chain(%s, %s, %s, %s, %s, %s)", w.reg(p.Offset), at(w.laid.Regs[p.Offset].Place), w.reg(p.Count), at(p.Here), at(p.Next), w.label(p.Field)))
+	w.lang.chain(p)
 	return c
 }
 
@@ -1078,8 +1081,8 @@ func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 func (w *wirer) own(f int, p *wire.Part) {
 	at := w.at[f]
 	if w.mem[f].ptr || at.zero != "" {
-		at.set = w.lang.make(at)
-		at.get = at.set
+		made := w.lang.make(at)
+		at = slot{set: made, get: made}
 	}
 	params := w.outer(p.Body)
 	w.line("%s;", w.lang.call(w.ownFunction(p, params), at, w.args(params)))
@@ -1102,7 +1105,7 @@ func (w *wirer) group(p *wire.Part) {
 	if t.Packed != schema.Unpacked {
 		plain := contents
 		contents = func() {
-			w.nested("pack", "pack(x, ", [...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], plain)
+			w.nested("pack", "pack(x, ", w.lang.word([...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], 0), plain)
 		}
 	}
 	if p.Bytes == wire.None {

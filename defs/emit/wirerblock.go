@@ -250,7 +250,7 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 	case *schema.Bitfield:
 		w.bitfield(it, t, place)
 	case *schema.Text:
-		w.lang.pass("fixedText", at, fmt.Sprintf("%s, %s, %v, %d, %s", word(w.wording.charset, charsetName(t.Charset)), w.lang.slice(b, it), exact(t), t.Pad, label))
+		w.lang.pass("fixedText", at, fmt.Sprintf("%s, %s, %v, %d, %s", w.lang.word(charsetName(t.Charset), 0), w.lang.slice(b, it), exact(t), t.Pad, label))
 	}
 }
 
