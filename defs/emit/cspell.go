@@ -296,7 +296,7 @@ func (g *cTarget) make(at slot) string {
 	return "(*" + at.set + ")"
 }
 
-func (g *cTarget) made(at slot) {
+func (g *cTarget) create(at slot) {
 	g.guard(fmt.Sprintf("x.made(&%s, sizeof *%s)", at.set, at.set))
 }
 
@@ -304,7 +304,7 @@ func (g *cTarget) pass(method string, at slot, args string) {
 	g.line("x.%s(&%s, %s);", method, at.set, args)
 }
 
-func (g *cTarget) held(p *wire.Part, at slot) bool {
+func (g *cTarget) stored(p *wire.Part, at slot) bool {
 	switch _, unit := unitType(at.mem.typ); at.typ {
 	case "":
 		return false
@@ -318,7 +318,7 @@ func (g *cTarget) held(p *wire.Part, at slot) bool {
 	return true
 }
 
-func (g *cTarget) bytes(at slot) string {
+func (g *cTarget) whole(at slot) string {
 	switch at.typ {
 	case "":
 		return at.set
@@ -426,12 +426,17 @@ func (g *cTarget) chain(p *wire.Part) {
 	g.elements("", g.at[p.Field].set, word(cWording.units, g.reg(p.Count)), "0", p)
 }
 
-func (g *cTarget) times(i, list, n string, _ int64, p *wire.Part) {
-	of := n
-	if p.Extent.Size != schema.Fixed {
-		of = "n" + i
-		g.elements("size_t "+of+" = ", list, n, byteSum(p.Elem.Min), p)
+// sized writes the number of elements, and makes their memory.
+func (g *cTarget) sized(i, list, n string, p *wire.Part) (of string) {
+	if p.Extent.Size == schema.Fixed {
+		return n
 	}
+	g.elements("size_t n"+i+" = ", list, n, byteSum(p.Elem.Min), p)
+	return "n" + i
+}
+
+func (g *cTarget) times(i, list, n string, _ int64, p *wire.Part) {
+	of := g.sized(i, list, n, p)
 	g.open("for (size_t %s = 0; %s < %s && x.result == 0; %s++) {", i, i, of, i)
 }
 
@@ -440,7 +445,17 @@ func (g *cTarget) blocks(i, b, list, n string, size int, p *wire.Part) {
 	g.take(b, int64(size))
 }
 
-func (g *cTarget) copied(string, string, *wire.Part) bool { return false }
+func (g *cTarget) copied(list, n string, p *wire.Part) bool {
+	if !g.areBytes(p) {
+		return false
+	}
+	of := g.sized(g.id(), list, n, p)
+	if p.Extent.Size != schema.Fixed {
+		list += ".data"
+	}
+	g.line("x.array(%s, %s, 1);", list, of)
+	return true
+}
 
 func (g *cTarget) take(b string, size int64) {
 	if b != "" {
@@ -476,8 +491,8 @@ func (g *cTarget) store(b string, it *wire.Item, v string) string { return g.sen
 
 // send sets the bits of an item to an integer. fits: it always fits.
 func (g *cTarget) send(b string, it *wire.Item, value string, fits bool) string {
-	switch {
-	case !fits || it.Off%8 != 0 || !isNative(it.Bits):
+	switch _, aligned := placed(it).native(); {
+	case !fits || !aligned:
 		return fmt.Sprintf("x.put(%s, %s, %s)", b, where(placed(it)), value)
 	case it.Bits == 8:
 		return fmt.Sprintf("%s[%d] = (uint8_t)%s", b, it.Off/8, value)
@@ -487,7 +502,10 @@ func (g *cTarget) send(b string, it *wire.Item, value string, fits bool) string 
 
 func (g *cTarget) direct(k *block, it *wire.Item, t *schema.Number, slot slot, label string) {
 	at, raw := slot.set, g.load(k.b, it)
-	bits, fits := fmt.Sprintf("(uint%d_t)%s", wide(t.Bits), at), t.Bits == wide(t.Bits)
+	bits, fits := at, t.Bits == wide(t.Bits)
+	if _, aligned := placed(it).native(); !fits || !aligned || g.set(it.Reg) != "" {
+		bits = fmt.Sprintf("(uint%d_t)%s", wide(t.Bits), at)
+	}
 	float := map[int]string{32: "single", 64: "double"}[t.Bits]
 	switch {
 	case t.Kind == schema.Bool:

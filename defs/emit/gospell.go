@@ -50,11 +50,11 @@ var goWording = wording{
 }
 
 func (g *goTarget) quote(s string) string           { return strconv.Quote(s) }
-func (g *goTarget) bytes(at slot) string            { return at.get }
+func (g *goTarget) whole(at slot) string            { return at.get }
 func (g *goTarget) chain(*wire.Part)                {}
 func (g *goTarget) title(s string) string           { return strconv.Quote(s) }
 func (g *goTarget) compared(_ int, s string) string { return strconv.Quote(s) }
-func (g *goTarget) made(at slot)                    { g.line("%s;", g.make(at)) }
+func (g *goTarget) create(at slot)                  { g.line("%s;", g.make(at)) }
 
 func (g *goTarget) dot(base, name string) string           { return base + "." + name }
 func (g *goTarget) mask(v uint64) string                   { return fmt.Sprintf("%#x", v) }
@@ -220,7 +220,7 @@ func (g *goTarget) pass(method string, at slot, args string) {
 	g.line("x.%s(&%s, %s)", method, at.set, args)
 }
 
-func (g *goTarget) held(p *wire.Part, at slot) bool {
+func (g *goTarget) stored(p *wire.Part, at slot) bool {
 	if p.Kind != wire.Blob || p.Extent.Size != schema.Fixed {
 		return false
 	}
@@ -329,12 +329,7 @@ func (g *goTarget) blocks(i, b, list, n string, size int, p *wire.Part) {
 
 // copied copies the elements of a list if they are bytes, of which any are legal.
 func (g *goTarget) copied(list, n string, p *wire.Part) bool {
-	if !p.List.Bare || len(p.Elem.Parts[0].Items) != 1 {
-		return false
-	}
-	it := &p.Elem.Parts[0].Items[0]
-	t, ok := it.Type.(*schema.Number)
-	if !ok || g.mem[p.Field].elem.typ != t || goNumber(t) != "uint8" || t.Bits != 8 || t.Min != nil || t.Max != nil || it.Reg != wire.None && g.read[it.Reg] {
+	if !g.areBytes(p) {
 		return false
 	}
 	if p.Extent.Size == schema.Fixed {

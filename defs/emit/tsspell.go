@@ -53,11 +53,11 @@ var tsWording = wording{
 
 func (g *tsTarget) dot(base, name string) string               { return base + dot(name) }
 func (g *tsTarget) quote(s string) string                      { return jsString(s) }
-func (g *tsTarget) bytes(at slot) string                       { return at.get }
+func (g *tsTarget) whole(at slot) string                       { return at.get }
 func (g *tsTarget) chain(*wire.Part)                           {}
 func (g *tsTarget) title(s string) string                      { return jsString(s) }
 func (g *tsTarget) compared(_ int, s string) string            { return jsString(s) }
-func (g *tsTarget) made(at slot)                               { g.line("%s;", g.make(at)) }
+func (g *tsTarget) create(at slot)                             { g.line("%s;", g.make(at)) }
 func (g *tsTarget) mask(v uint64) string                       { return fmt.Sprintf("%dn", v) }
 func (g *tsTarget) partNames(t *schema.Bitfield) []string      { return t.Names }
 func (g *tsTarget) bounds(e schema.Extent) (lo, hi string)     { return bounds(e, "Infinity") }
@@ -280,7 +280,7 @@ func (g *tsTarget) pass(method string, at slot, args string) {
 	g.line("%s = x.%s(%s, %s);", at.set, method, at.get, args)
 }
 
-func (g *tsTarget) held(*wire.Part, slot) bool { return false }
+func (g *tsTarget) stored(*wire.Part, slot) bool { return false }
 
 func (g *tsTarget) pick(cond string, a, b uint64, bits int) string {
 	n := suffix(bits > 32)

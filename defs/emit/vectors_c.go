@@ -30,7 +30,7 @@ static void fail(int i, const char *what, int result)
 	same, checked := map[*record]bool{}, map[*message]bool{}
 	for i := range list {
 		v := &list[i]
-		if v.val != nil {
+		if v.val != nil || v.m.packed {
 			g.same(v.m.record, same)
 		}
 	}
@@ -135,7 +135,7 @@ func (g *cTarget) check(m *message, compared bool) {
 	}
 	g.line("if (%s)", other)
 	g.line("\tfail(i, \"writing the message again gives other bytes\", result);")
-	if m.packed && compared {
+	if m.packed {
 		g.open("else {")
 		g.line("wb_in back = {made, n, 0, &mem};")
 		g.line("%s_t *again = malloc(sizeof *again);", name)

@@ -304,11 +304,11 @@ type speller interface {
 	part(r *record, base slot, parts []wire.Part) // prints: returns unless optional parts are present
 	inner(at slot, null bool) slot                // the value of one that may be missing
 	make(at slot) string                          // may print: creates a value that is read, and returns it
-	made(at slot)                                 // prints: likewise
+	create(at slot)                               // prints: likewise
 	pass(method string, at slot, args string)     // prints
-	bytes(at slot) string                         // text or bytes, as a register
+	whole(at slot) string                         // text or bytes, as a register
 	chain(p *wire.Part)                           // prints: creates the elements of a chain
-	held(p *wire.Part, at slot) bool              // prints text or bytes that are stored inside their record, if it is one of these
+	stored(p *wire.Part, at slot) bool            // prints text or bytes that are stored inside their record, if it is one of these
 
 	pick(cond string, a, b uint64, bits int) string
 	constant(reg int, v uint64) string                   // of the type of a register
@@ -754,7 +754,7 @@ func (w *wirer) run(p *wire.Part) {
 	at, label := w.at[p.Field], w.label(p.Field)
 	w.limits(p, w.units(p.Field, p.Extent))
 	w.placed(p, func() {
-		if w.lang.held(p, at) {
+		if w.lang.stored(p, at) {
 			return
 		}
 		if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
@@ -763,7 +763,7 @@ func (w *wirer) run(p *wire.Part) {
 			w.absent(p, func() { w.lang.pass("blob", at, w.amount(p)+", "+label) })
 		}
 	})
-	w.sets(p.Reg, w.lang.bytes(at))
+	w.sets(p.Reg, w.lang.whole(at))
 }
 
 // limits checks the number of units that are written, if it is not sent but limited.
@@ -945,6 +945,16 @@ func (w *wirer) elements(p *wire.Part, list, id string) {
 	w.fn.more, w.fn.moreOf, w.fn.index = more, of, index
 }
 
+// areBytes reports whether the elements of a list are bytes, of which any are legal.
+func (w *wirer) areBytes(p *wire.Part) bool {
+	if !p.List.Bare || len(p.Elem.Parts[0].Items) != 1 {
+		return false
+	}
+	it := &p.Elem.Parts[0].Items[0]
+	t, ok := it.Type.(*schema.Number)
+	return ok && w.mem[p.Field].elem.typ == t && goNumber(t) == "uint8" && t.Bits == 8 && t.Min == nil && t.Max == nil && (it.Reg == wire.None || !w.read[it.Reg])
+}
+
 // variants writes the alternatives at the end of a record, which depend on a number or on the size of the message.
 func (w *wirer) variants(p *wire.Part, r *record, base slot) {
 	on := ""
@@ -1052,7 +1062,7 @@ func (w *wirer) choice(p *wire.Part) {
 // chosen writes the value of an alternative.
 func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 	if len(c.Body.Parts) == 0 {
-		w.lang.made(at)
+		w.lang.create(at)
 		return
 	}
 	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null { // a function, as the type may be used in many places
@@ -1124,7 +1134,7 @@ func (w *wirer) group(p *wire.Part) {
 	form := w.form(&holder.Items[slices.IndexFunc(holder.Items, sets)])
 	w.nested("within", "x.within(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.Bytes), form, some, null, w.label(f)), func() {
 		if t.Null && !(t.Own && m.ptr) {
-			w.lang.made(at)
+			w.lang.create(at)
 		}
 		contents()
 	})
