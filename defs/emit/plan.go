@@ -136,7 +136,7 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 		out.record = &record{want: typeName(m), doc: m.Doc, message: out}
 		p.members(out.record, m.Body)
 		out.min = byteSum(laid.Body.Min)
-		w := wiring{plan: p, m: out}
+		w := wiring{plan: p, m: out, older: known == cFeatures}
 		w.message()
 		if known == cFeatures {
 			(&cTarget{}).selects(laid)
@@ -267,12 +267,18 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 	}
 	extent := func(e schema.Extent) {
 		fmt.Fprintf(b, "%d,%d,", e.Size, e.N)
+		if e.Trim {
+			b.WriteString("t,")
+		}
 		limit(e.Min)
 		limit(e.Max)
 	}
 	switch t := t.(type) {
 	case *schema.Number:
 		fmt.Fprintf(b, "n%d,%d,%d,%v,%v,%v,%d", t.Bits, t.Kind, t.Order, t.Scale, t.Wrap, t.Truncate, t.Add)
+		if t.Var == schema.Long {
+			b.WriteByte('l')
+		}
 		limit(t.Min)
 		limit(t.Max)
 	case *schema.Bitfield:
@@ -281,7 +287,9 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 		fmt.Fprintf(b, "t%d", t.Charset)
 		extent(t.Extent)
 	case *schema.Blob:
-		b.WriteByte('b')
+		if b.WriteByte('b'); t.Value != nil {
+			b.WriteByte('v')
+		}
 		extent(t.Extent)
 	case *schema.List:
 		fmt.Fprintf(b, "l%v,%v", t.Bare, t.Linked)
