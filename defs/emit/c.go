@@ -186,7 +186,7 @@ func (g *cTarget) support() string {
 		note(text)
 	}
 	chunks := strings.Split(strings.TrimSpace(cSupport), "\n\n")
-	if g.plan.packed {
+	if strings.Contains(strings.Join(g.functions, ""), "_pack_(") || strings.Contains(strings.Join(g.functions, ""), "_keyed_(") {
 		chunks = append(chunks, strings.Split(strings.TrimSpace(cPack), "\n\n")...)
 	}
 	var out []string
@@ -244,6 +244,7 @@ selects must be there. The functions support either byte order of the machine an
 type cTarget struct {
 	wirer
 	count      map[*record]int        // functions of types
+	looks      int                    // functions for elements
 	kinds      map[*member]bool       // those of several alternatives: they are pointers
 	public     string                 // the functions of a message that callers use
 	prototypes []string               // of all functions that other sources may use
@@ -334,6 +335,8 @@ func cNumber(n *schema.Number) string {
 		return "double"
 	case n.Kind == schema.Float:
 		return "float"
+	case n.Var == schema.Long:
+		return "wb_uint128"
 	case n.Add != 0:
 		return "int64_t"
 	case n.Kind == schema.Signed:
@@ -499,9 +502,9 @@ func (g *cTarget) declare(m *member, name string) string {
 		}
 		return "struct { " + strings.Join(parts, " ") + " } " + name
 	case *schema.Text:
-		return g.declareRun(t, t.Extent, name, star)
+		return g.declareRun(t, name, star)
 	case *schema.Blob:
-		return g.declareRun(t, t.Extent, name, star)
+		return g.declareRun(t, name, star)
 	case *schema.List:
 		if t.Size == schema.Fixed {
 			return g.elemType(m, star(fmt.Sprintf("[%d]", max(t.N, 1))))
@@ -556,15 +559,44 @@ func (g *cTarget) nameTypes(m *member, want string, boxed bool) {
 	}
 }
 
-func (g *cTarget) declareRun(t schema.Type, e schema.Extent, name string, star func(string) string) string {
-	typ, size := unitType(t)
-	if e.Size == schema.Fixed {
-		return typ + " " + star(fmt.Sprintf("[%d]", max(e.N, 1)))
-	}
-	if n, ok := g.room(e, uint64(size)); ok {
-		return fmt.Sprintf("struct { %s len; %s data[%s]; } %s", lenType(e), typ, n, name)
+func (g *cTarget) declareRun(t schema.Type, name string, star func(string) string) string {
+	typ, _ := unitType(t)
+	switch n, length := g.inside(t); {
+	case length != "":
+		return fmt.Sprintf("struct { %s len; %s data[%s]; } %s", length, typ, n, name)
+	case n != "":
+		return typ + " " + star("["+n+"]")
 	}
 	return "wb_bytes " + name
+}
+
+// inside returns the maximum number of units of a text or bytes that are stored inside the struct, "" for others, and the type of their number, unless
+// it is fixed.
+func (g *cTarget) inside(t schema.Type) (n, length string) {
+	var e schema.Extent
+	switch t := t.(type) {
+	case *schema.Text:
+		if e = t.Extent; t.Value != nil {
+			return "", ""
+		}
+	case *schema.Blob:
+		if e = t.Extent; t.Value != nil {
+			return "", ""
+		}
+	default:
+		return "", ""
+	}
+	_, unit := unitType(t)
+	n, ok := g.room(e, uint64(unit))
+	switch {
+	case e.Trim:
+		return "", ""
+	case e.Size == schema.Fixed:
+		return strconv.Itoa(max(e.N, 1)), ""
+	case ok:
+		return n, lenType(e)
+	}
+	return "", ""
 }
 
 // cPart returns the identifier of a part of a bitfield.

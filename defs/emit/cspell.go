@@ -27,7 +27,7 @@ var cWording = wording{
 		"if (!x.writing) {\n\t$in\n}",
 	},
 	regs:     "if (x.writing) {\n\t$regs\n}",
-	equal:    "wb_equal_(%s, %s)",
+	same:     "wb_equal_(%s, %s)",
 	branch:   "%s: {",
 	merge:    "\tbreak;\n}",
 	nowhere:  "NULL",
@@ -43,6 +43,15 @@ var cWording = wording{
 	signed:   "(int64_t)%s",
 	units:    "(int64_t)%s",
 	let:      "(uint64_t)%s",
+	again:    "if (x.retry()) $type_wire_(x, ($type_t *)m)",
+	exact:    "(int64_t)%s",
+	either:   "(%s != 0 ? %s : %s)",
+	isBit:    "(int64_t)(%s)",
+	equal:    " == ",
+	differ:   " != ",
+	order:    "wb_compare_(%s, %s)",
+	element:  "(*e)",
+	real:     "(double)%s",
 	ref:      "&%s",
 	bits:     "uint64_t %s = 0;",
 	part:     "(%s >> %d & %s)",
@@ -50,8 +59,8 @@ var cWording = wording{
 }
 
 func (g *cTarget) title(string) string { return cNowhere }
-func (g *cTarget) quote(s string) string {
-	return fmt.Sprintf("%s, %d", cBytes([]byte(s)), len(s))
+func (g *cTarget) bytes(b []byte) string {
+	return fmt.Sprintf("wb_held_(%s, %d)", cBytes(b), len(b))
 }
 
 func (g *cTarget) word(name string, _ int) string {
@@ -61,7 +70,7 @@ func (g *cTarget) word(name string, _ int) string {
 	return "wb_" + snake(name) + "_"
 }
 
-// compared returns a text, as the number of its units and the bytes of the register.
+// compared returns a text, as that of a register, and the number of its bytes.
 func (g *cTarget) compared(reg int, s string) string {
 	set := schema.Latin1
 	if t, ok := g.laid.Regs[reg].Type.(*schema.Text); ok {
@@ -74,7 +83,7 @@ func (g *cTarget) compared(reg int, s string) string {
 			b = append(b, byte(u>>8))
 		}
 	}
-	return fmt.Sprintf("%d, %s", len(units), g.quote(string(b)))
+	return fmt.Sprintf("wb_held_(%s, %d), %d", cBytes(b), len(units), len(b))
 }
 
 var cCall = regexp.MustCompile(`(^|[^\w.>])x\.(\w+)(\(\)?)?`)
@@ -98,9 +107,10 @@ const cMessage = `
 size_t
 $type_compute_sz(const $type_t *m)
 {
-	wb_coder x = wb_writing_(NULL, SIZE_MAX);
-	$type_wire_(&x, ($type_t *)m);
-	return x.result > 0 ? SIZE_MAX : x.pos;
+	wb_coder coder = wb_writing_(NULL, SIZE_MAX), *x = &coder;
+	$type_wire_(x, ($type_t *)m);
+	$again
+	return coder.result > 0 ? SIZE_MAX : coder.pos;
 }
 $blank
 int
@@ -111,8 +121,8 @@ $type_write(wb_out *out, const $type_t *m)
 		return WB_INCOMPLETE;
 	coder = wb_writing_(out->data + out->pos, out->size - out->pos);
 	$type_wire_(x, ($type_t *)m);
-	wb_check_(x, coder.pos <= coder.last); /* no data after the end of the message */
 	$ends
+	wb_check_(x, coder.pos <= coder.last); /* no data after the end of the message */
 	if (coder.result == 0)
 		out->pos += coder.pos;
 	return coder.result;
@@ -146,7 +156,12 @@ func (g *cTarget) entry(m *message, checks, ends []string) {
 			}
 		}
 	}
-	g.print(cMessage, vars{"type": g.types[m.record], "header": m.laid.Header, "blank": func() { g.line("") }, "ends": lines("%s;", ends), "checks": lines("if (!%s)\n\t\treturn coder.result;", checks)})
+	again := func() {
+		if g.laid.Whole != wire.None && g.read[g.laid.Whole] {
+			g.line("%s;", cCalls(expand(g.wording.again, vars{"type": g.types[m.record]})))
+		}
+	}
+	g.print(cMessage, vars{"again": again, "type": g.types[m.record], "header": m.laid.Header, "blank": func() { g.line("") }, "ends": lines("%s;", ends), "checks": lines("if (!%s)\n\t\treturn coder.result;", checks)})
 	g.public, g.code = g.b.String()+"\n", before
 }
 
@@ -214,7 +229,10 @@ func (g *cTarget) alternative(r *record) (read, wrote string) {
 }
 
 func (g *cTarget) regType(reg int) string {
-	if g.isText(reg) {
+	switch {
+	case g.nodes[reg] != nil:
+		return "wb_nodes"
+	case g.isText(reg):
 		return "wb_bytes"
 	}
 	return "uint64_t"
@@ -222,7 +240,7 @@ func (g *cTarget) regType(reg int) string {
 
 func (g *cTarget) variables(regs []int) (out string) {
 	for _, reg := range regs {
-		zero := map[bool]string{true: "{0, NULL}", false: "0"}[g.isText(reg)]
+		zero := map[bool]string{true: "0", false: "{0, NULL}"}[g.regType(reg) == "uint64_t"]
 		out += fmt.Sprintf("\t%s %s = %s;\n", g.regType(reg), g.reg(reg), zero)
 	}
 	return out
@@ -231,7 +249,7 @@ func (g *cTarget) variables(regs []int) (out string) {
 func (g *cTarget) form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string {
 	var forms []string
 	if v != schema.Sized {
-		forms = append(forms, [...]string{"", "WB_LEB_", "WB_SLEB_", "WB_ZIGZAG_", "WB_VLQ_"}[v])
+		forms = append(forms, [...]string{"", "WB_LEB_", "WB_SLEB_", "WB_ZIGZAG_", "WB_VLQ_", "WB_LEB_", "WB_WIDE_", "WB_WIDE_SIGNED_"}[v])
 	}
 	if order == schema.Big {
 		forms = append(forms, "WB_BIG_")
@@ -249,22 +267,13 @@ func (g *cTarget) form(bits int, v schema.Varint, order schema.Order, isSigned b
 // they are stored inside the struct.
 func (g *cTarget) place(expr string, m *member, pointer bool) slot {
 	at := slot{set: expr, get: expr, mem: m}
-	var e schema.Extent
-	switch t := m.typ.(type) {
-	case *schema.Text:
-		e = t.Extent
-	case *schema.Blob:
-		e = t.Extent
-	}
-	_, unit := unitType(m.typ)
-	_, inside := g.room(e, uint64(unit))
-	switch {
+	switch n, length := g.inside(m.typ); {
 	case pointer || m.pointer():
 		at.typ = "*"
-	case e.Size == schema.Fixed && e.N > 0:
+	case length != "":
+		at.typ = length
+	case n != "":
 		at.typ = "[]"
-	case inside:
-		at.typ = lenType(e)
 	}
 	return at
 }
@@ -316,17 +325,6 @@ func (g *cTarget) stored(p *wire.Part, at slot) bool {
 		g.line("x.array(%s.data, %s.len, %d);", at.set, at.set, unit)
 	}
 	return true
-}
-
-func (g *cTarget) whole(at slot) string {
-	switch at.typ {
-	case "":
-		return at.set
-	case "[]":
-		e, _ := wire.ExtentOf(at.mem.typ)
-		return fmt.Sprintf("wb_held_(%s, %d)", at.set, e.N)
-	}
-	return fmt.Sprintf("wb_held_(%s.data, %s.len)", at.set, at.set)
 }
 
 // stop writes a return after errors.
@@ -541,6 +539,11 @@ func (g *cTarget) copy(k *block, it *wire.Item, at slot, _ string) bool {
 	}
 	k.in = append(k.in, word(format, false, at.set, from, it.Bits/8, from, at.set))
 	k.out = append(k.out, word(format, true, from, at.set, it.Bits/8, from, at.set))
+	k.after = append(k.after, func() {
+		if g.set(it.Reg) != "" {
+			g.sets(it.Reg, g.whole(it.Type, at))
+		}
+	})
 	return true
 }
 
@@ -563,53 +566,6 @@ func (g *cTarget) partValue(t *schema.Bitfield, name, bits string) string {
 		return bits + " != 0"
 	}
 	return fmt.Sprintf("(uint%d_t)(%s)", wide(width), bits)
-}
-
-func (g *cTarget) step(s *wire.Step, args []string) string {
-	switch op := s.Op; op {
-	case schema.Literal:
-		return cInt(s.Int)
-	case schema.Ref:
-		return g.operand(s)
-	case schema.Not:
-		return "(int64_t)(" + args[0] + " == 0)"
-	case schema.Neg:
-		return "wb_int_(0 - (uint64_t)" + args[0] + ")"
-	case schema.Invert:
-		return "wb_int_(~(uint64_t)" + args[0] + ")"
-	case schema.Div, schema.Mod, schema.ShiftLeft, schema.ShiftRight:
-		name := map[schema.ExprOp]string{schema.Div: "div", schema.Mod: "mod", schema.ShiftLeft: "shl", schema.ShiftRight: "shr"}[op]
-		return fmt.Sprintf("wb_%s_(%s, %s)", name, args[0], args[1])
-	case schema.And, schema.Or:
-		return fmt.Sprintf("(int64_t)(%s != 0 %s %s != 0)", args[0], op.Name(), args[1])
-	case schema.If:
-		return fmt.Sprintf("(%s != 0 ? %s : %s)", args[0], args[1], args[2])
-	case schema.Equal, schema.NotEqual, schema.Less, schema.LessEqual, schema.Greater, schema.GreaterEqual:
-		return fmt.Sprintf("(int64_t)(%s %s %s)", args[0], op.Name(), args[1])
-	default:
-		return fmt.Sprintf("wb_int_((uint64_t)%s %s (uint64_t)%s)", args[0], op.Name(), args[1])
-	}
-}
-
-// operand returns the value of a register.
-func (g *cTarget) operand(s *wire.Step) string {
-	v := g.reg(s.Reg)
-	switch {
-	case s.Part != nil && s.Part.Mask != 0:
-		v = "(int64_t)(" + g.partOf(v, *s.Part) + ")"
-	case s.Part != nil:
-		v = "wb_int_(" + g.partOf(v, *s.Part) + ")"
-	case s.Truth:
-		v = fmt.Sprintf("(int64_t)(%s != 0)", v)
-	case s.Bits > 0:
-		v = g.extend(v, s.Bits)
-	default:
-		v = "wb_int_(" + v + ")"
-	}
-	if s.Add != 0 && s.Add != math.MinInt64 {
-		return fmt.Sprintf("wb_int_((uint64_t)%s + (uint64_t)%s)", v, cInt(s.Add))
-	}
-	return v
 }
 
 // cLimits returns limits as C constants; those without a value by their names.
@@ -662,26 +618,4 @@ func cBytes(b []byte) string {
 	}
 	out.WriteByte('"')
 	return out.String()
-}
-
-// selects omits a message whose alternatives depend on a text that C has not as bytes of the message.
-func (g *cTarget) selects(laid *wire.Message) {
-	for p := range all(laid.Body.Parts) {
-		regs, fields := []int{p.Reg}, []int{p.Field}
-		for k := range p.Items {
-			if it := &p.Items[k]; it.Kind == schema.Value {
-				regs, fields = append(regs, it.Reg), append(fields, it.Field)
-			}
-		}
-		for i, f := range fields {
-			if f == wire.None || regs[i] == wire.None {
-				continue
-			}
-			t, ok := laid.Fields[f].Schema.Type.(*schema.Text)
-			_, inside := g.room(p.Extent, 2)
-			if ok && (i > 0 || t.Charset == schema.UTF16LE && (inside || t.Size == schema.Fixed)) {
-				fail("alternatives depend on the text %q", laid.Fields[f].Schema.Name)
-			}
-		}
-	}
 }

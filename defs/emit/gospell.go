@@ -47,14 +47,22 @@ var goWording = wording{
 	bits:     "var %s uint64",
 	part:     "(%s>>%d&%s)",
 	shifted:  "%s<<%d",
+	again:    "if x.retry() {\n\tm.wire(&x)\n}",
+	tags:     "[]uint32{%s}",
+	exact:    "int64(%s)",
+	either:   "either(%s, %s, %s)",
+	isBit:    "truth(%s)",
+	equal:    " == ",
+	differ:   " != ",
+	element:  "e",
+	real:     "float64(%s)",
 }
 
-func (g *goTarget) quote(s string) string           { return strconv.Quote(s) }
-func (g *goTarget) whole(at slot) string            { return at.get }
-func (g *goTarget) chain(*wire.Part)                {}
-func (g *goTarget) title(s string) string           { return strconv.Quote(s) }
-func (g *goTarget) compared(_ int, s string) string { return strconv.Quote(s) }
-func (g *goTarget) create(at slot)                  { g.line("%s;", g.make(at)) }
+func (g *goTarget) whole(t schema.Type, at slot) string { return g.text(t, at.get) }
+func (g *goTarget) chain(*wire.Part)                    {}
+func (g *goTarget) title(s string) string               { return strconv.Quote(s) }
+func (g *goTarget) compared(_ int, s string) string     { return strconv.Quote(s) }
+func (g *goTarget) create(at slot)                      { g.line("%s;", g.make(at)) }
 
 func (g *goTarget) dot(base, name string) string           { return base + "." + name }
 func (g *goTarget) mask(v uint64) string                   { return fmt.Sprintf("%#x", v) }
@@ -151,14 +159,105 @@ func (g *goTarget) alternative(r *record) (read, wrote string) {
 }
 
 func (g *goTarget) regType(reg int) string {
-	switch g.laid.Regs[reg].Type.(type) {
-	case *schema.Text:
+	r := &g.laid.Regs[reg]
+	if m := g.nodes[reg]; m != nil {
+		return "[]" + g.elemType(m)
+	}
+	switch r.Type.(type) {
+	case *schema.Text, *schema.Blob:
 		return "string"
-	case *schema.Blob:
-		return "Hex"
+	}
+	if r.Expr != nil && r.Expr.Kind() == schema.TextExpr {
+		return "string"
 	}
 	return "uint64"
 }
+
+// elemType returns the type of the elements of a list.
+func (g *goTarget) elemType(m *member) string {
+	if m.elem == nil {
+		return g.types[m.record]
+	}
+	return g.memberType(m.elem, true)
+}
+
+func (g *goTarget) bytes(b []byte) string  { return strconv.Quote(string(b)) }
+func (g *goTarget) float(f float64) string { return "float(" + goFloat(f, "float64") + ")" }
+
+func (g *goTarget) text(t schema.Type, v string) string {
+	b, ok := t.(*schema.Blob)
+	switch {
+	case ok && fixedSize(b):
+		return "string(" + v + "[:])"
+	case ok:
+		return "string(" + v + ")"
+	}
+	return v
+}
+
+func (g *goTarget) made(t schema.Type, v string) string {
+	if _, ok := t.(*schema.Blob); ok {
+		return "Hex(" + v + ")"
+	}
+	return v
+}
+
+// fixedSize reports whether the values of bytes have one size.
+func fixedSize(b *schema.Blob) bool { return b.Size == schema.Fixed && !b.Trim && b.Value == nil }
+
+func (g *goTarget) held(t schema.Type, s *wire.Step, at slot) string {
+	switch t := t.(type) {
+	case *schema.Number:
+		switch {
+		case t.Kind == schema.Bool:
+			return "truth(" + at.get + ")"
+		case t.Kind == schema.Float || t.Scale != 0:
+			return "float64(" + at.get + ")"
+		case t.Var == schema.Long:
+			return "int64(" + at.get + ".Low)"
+		}
+	case *schema.Bitfield:
+		if s.Part == nil {
+			return "int64(" + at.get + "." + goAll + ")"
+		}
+		names := g.partNames(t)
+		for i, name := range t.Names {
+			if name != s.Part.Name {
+				continue
+			}
+			if _, truth := bitfieldPart(t, name); truth {
+				return "truth(" + g.dot(at.get, names[i]) + ")"
+			}
+			return "int64(" + g.dot(at.get, names[i]) + ")"
+		}
+	case *schema.Text, *schema.Blob:
+		return g.text(t, at.get)
+	}
+	return "int64(" + at.get + ")"
+}
+
+func (g *goTarget) node(list, i string, _ *member) string {
+	if i != "" {
+		i += "+1"
+	}
+	return list + "[:" + i + "]"
+}
+
+func (g *goTarget) look(name string, s *wire.Step, args, guard, of string) string {
+	kind := [...]string{"int64", "float64", "string"}[s.Kind]
+	if guard != "" {
+		guard = "if !(" + guard + ") {\nreturn\n}\n"
+	}
+	return fmt.Sprintf("%s(%sfunc(e *%s) (v %s) {\n%sreturn %s\n})", name, args, g.elemType(g.nodes[s.Reg]), kind, guard, of)
+}
+
+func (g *goTarget) long(at slot, narrow bool, label string) string {
+	v := "n" + g.id()
+	g.line("%s := x.long(&%s, %v, %s)\n_ = %s", v, at.set, narrow, label, v)
+	return v
+}
+
+func (g *goTarget) floatBits(v string) string { return "math.Float64bits(" + v + ")" }
 
 func (g *goTarget) variables(regs []int) string {
 	var names []string
@@ -178,7 +277,7 @@ func (g *goTarget) word(name string, _ int) string { return name }
 func (g *goTarget) form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string {
 	out := fmt.Sprintf("number{bits: %d", bits)
 	if v != schema.Sized {
-		out += ", form: " + [...]string{"sized", "leb", "sleb", "zigzag", "vlq"}[v]
+		out += ", form: " + [...]string{"sized", "leb", "sleb", "zigzag", "vlq", "leb", "wide", "wideSigned"}[v]
 	}
 	if order == schema.Big {
 		out += ", big: true"
@@ -472,7 +571,7 @@ func (g *goTarget) step(s *wire.Step, args []string) string {
 	switch s.Op {
 	case schema.Literal:
 		return fmt.Sprintf("literal(%d)", s.Int)
-	case schema.Ref:
+	case schema.Ref, schema.Begin, schema.End, schema.Index:
 		return g.operand(s)
 	case schema.Not:
 		return "truth(" + args[0] + " == 0)"
@@ -500,6 +599,16 @@ func (g *goTarget) step(s *wire.Step, args []string) string {
 func (g *goTarget) operand(s *wire.Step) string {
 	v := g.reg(s.Reg)
 	switch {
+	case s.Kind == schema.TextExpr:
+		return v
+	case s.Num != nil && s.Num.Kind == schema.Float:
+		v = fmt.Sprintf("bitsFloat(%d, %s)", s.Num.Bits, v)
+		if s.Num.Scale != 0 {
+			v = fmt.Sprintf("(%s * %s)", v, floatText(s.Num.Scale))
+		}
+		return v
+	case s.Num != nil:
+		return "(" + g.cast(s.Num, v, false) + ")"
 	case s.Part != nil && s.Part.Mask != 0:
 		v = "truth(" + g.partOf(v, *s.Part) + ")"
 	case s.Part != nil:

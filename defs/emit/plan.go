@@ -277,12 +277,18 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 	}
 	extent := func(e schema.Extent) {
 		fmt.Fprintf(b, "%d,%d,", e.Size, e.N)
+		if e.Trim {
+			b.WriteString("t,")
+		}
 		limit(e.Min)
 		limit(e.Max)
 	}
 	switch t := t.(type) {
 	case *schema.Number:
 		fmt.Fprintf(b, "n%d,%d,%d,%v,%v,%v,%d", t.Bits, t.Kind, t.Order, t.Scale, t.Wrap, t.Truncate, t.Add)
+		if t.Var == schema.Long {
+			b.WriteByte('l')
+		}
 		limit(t.Min)
 		limit(t.Max)
 	case *schema.Bitfield:
@@ -291,7 +297,9 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 		fmt.Fprintf(b, "t%d", t.Charset)
 		extent(t.Extent)
 	case *schema.Blob:
-		b.WriteByte('b')
+		if b.WriteByte('b'); t.Value != nil {
+			b.WriteByte('v')
+		}
 		extent(t.Extent)
 	case *schema.List:
 		fmt.Fprintf(b, "l%v,%v", t.Bare, t.Linked)

@@ -36,7 +36,7 @@ func tsNames(text string) (out []string) {
 	return out
 }
 
-var tsMethod = regexp.MustCompile(`(?m)^\t(\w+)(?:<\w+>)?\(`)
+var tsMethod = regexp.MustCompile(`(?m)^\t(?:get |set )?(\w+)(?:<\w+>)?(?:\(| = )`)
 
 // tsWords notes the names in a text, those of members of the coder as x.name.
 func tsWords(text string, used map[string]bool) {

@@ -234,13 +234,12 @@ func (g *cTarget) comparePointer(m *member, a, b string, null bool) {
 }
 
 func (g *cTarget) compare(m *member, a, b string) {
-	run := func(e schema.Extent) {
+	run := func() {
 		_, unit := unitType(m.typ)
-		_, inside := g.room(e, uint64(unit))
-		switch {
-		case e.Size == schema.Fixed:
+		switch n, length := g.inside(m.typ); {
+		case n != "" && length == "":
 			g.differ("memcmp(%s, %s, sizeof %s) != 0", a, b, a)
-		case inside:
+		case n != "":
 			g.differ("%s.len != %s.len || memcmp(%s.data, %s.data, %s.len * sizeof %s.data[0]) != 0", a, b, a, b, a, a)
 		default:
 			g.differ("%s.len != %s.len || (%s.len > 0 && memcmp(%s.data, %s.data, %s.len * %d) != 0)", a, b, a, a, b, a, unit)
@@ -265,9 +264,9 @@ func (g *cTarget) compare(m *member, a, b string) {
 			g.differ("%s.%s != %s.%s", a, name, b, name)
 		}
 	case *schema.Text:
-		run(t.Extent)
+		run()
 	case *schema.Blob:
-		run(t.Extent)
+		run()
 	case *schema.List:
 		i := "i" + g.id()
 		n, at := strconv.Itoa(max(t.N, 0)), "["+i+"]"
@@ -378,7 +377,7 @@ func (g *cTarget) literalOf(m *member, v any) string {
 // runLiteral returns the literal of text or bytes.
 func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) string {
 	typ, size := unitType(t)
-	_, inside := g.room(e, uint64(size))
+	n, length := g.inside(t)
 	if len(units) == 0 && !e.Null {
 		return "{ 0 }"
 	}
@@ -396,9 +395,9 @@ func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) str
 		}
 	}
 	switch {
-	case e.Size == schema.Fixed:
+	case n != "" && length == "":
 		return braces(parts)
-	case inside:
+	case n != "":
 		return fmt.Sprintf("{ .len = %d, .data = %s }", len(units), braces(parts))
 	}
 	return fmt.Sprintf("{ .len = %d, .data = (const uint8_t *)%s }", len(units), cBytes(wire))

@@ -19,6 +19,8 @@ type wiring struct {
 	mem    []*member // by field
 	around []*record // likewise: the record of its member
 	inside int       // depth of contents with an end of their own
+	packed int       // depth of those that are compressed, or have a key
+	lists  []int     // those around
 	losses
 }
 
@@ -70,7 +72,7 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 		if x.Field != wire.None {
 			name = laid.Fields[x.Field].Schema.Name
 		}
-		if x.Optional > 0 {
+		if x.Optional > 0 && (r != nil || !isConstant(x) || w.inside == 0) {
 			if r == nil {
 				fail("optional parts in an alternative, or in a value without a type of its own")
 			}
@@ -89,20 +91,9 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 				fail("the text %q may be absent", name)
 			}
 		case wire.Group:
-			k := laid.Packing(x)
-			if k > schema.Gzip {
-				fail("contents of %q are compressed by %s", name, k)
-			}
-			w.m.packed = w.m.packed || k != schema.Unpacked
-			w.plan.packed = w.plan.packed || w.m.packed
-			if k != schema.Unpacked || x.Bytes != wire.None {
-				w.inside++
-			}
-			w.parts(x.Body.Parts, w.mem[x.Field].record)
-			if k != schema.Unpacked || x.Bytes != wire.None {
-				w.inside--
-			}
+			w.group(x, name)
 		case wire.List:
+			w.lists = append(w.lists, x.Field)
 			if m := w.mem[x.Field]; x.List.Bare {
 				w.field(x.Elem.Fields[0], m.elem, nil)
 				w.parts(x.Elem.Parts, nil)
@@ -110,19 +101,63 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 				w.fields(x.Elem.Fields, m.record)
 				w.parts(x.Elem.Parts, m.record)
 			}
-		case wire.Weave:
+			w.lists = w.lists[:len(w.lists)-1]
+		case wire.Weave, wire.Tagged:
 			w.parts(x.Lists, nil)
 		case wire.Choice:
 			w.choice(x, r, name)
+			if i > 0 && unsure(&parts[i-1], x) && laid.Fields[x.Field].Schema.Type.(*schema.Choice).Anon {
+				fail("alternatives without a name depend on where contents end")
+			}
 		}
 		if x.Expr != nil {
 			for _, s := range *x.Expr {
+				if s.Listed && slices.Contains(w.lists, s.Field) {
+					fail("an expression depends on the number of elements of a list, in one of them")
+				}
 				if s.Op == schema.Ref && laid.Regs[s.Reg].Kind != schema.Value && laid.Regs[s.Reg].Kind != schema.Count {
 					fail("an expression depends on a size")
 				}
 			}
 		}
 	}
+}
+
+// group checks the contents of a group with a body of its own.
+func (w *wiring) group(x *wire.Part, name string) {
+	k := w.m.laid.Packing(x)
+	if k > schema.Gzip && !k.Keyed() {
+		fail("contents of %q are compressed by %s", name, k)
+	}
+	if x.At != wire.None && w.packed > 0 {
+		w.lose(w.m.m, w.m.laid.Path(x.Field), "contents at a position in compressed ones are read, and cannot be written")
+	}
+	w.m.packed = w.m.packed || k != schema.Unpacked && !k.Keyed()
+	w.plan.packed = w.plan.packed || w.m.packed
+	own, packed := k != schema.Unpacked || x.Bytes != wire.None || x.At != wire.None, k != schema.Unpacked
+	if own {
+		w.inside++
+	}
+	if packed {
+		w.packed++
+	}
+	w.parts(x.Body.Parts, w.mem[x.Field].record)
+	if own {
+		w.inside--
+	}
+	if packed {
+		w.packed--
+	}
+}
+
+// isConstant reports whether a part has nothing but constant bytes.
+func isConstant(p *wire.Part) bool {
+	return p.Kind == wire.Block && !slices.ContainsFunc(p.Items, func(it wire.Item) bool { return it.Kind != schema.Const })
+}
+
+// unsure reports whether what selects the alternatives of a choice, by the part before it, is not known while they are written.
+func unsure(p, choice *wire.Part) bool {
+	return p.Kind == wire.Let && choice.Kind == wire.Choice && choice.Field != wire.None && len(choice.Cases) > 0 && choice.Cases[0].Reg == p.Reg && p.Expr.Unsure(false)
 }
 
 // optional notes the members that are there only if a part is.
@@ -196,7 +231,7 @@ func (w *wiring) alternative(c *wire.Case, f, k int) {
 
 func (w *wiring) item(it *wire.Item) {
 	m := w.m
-	if it.Var == schema.Long {
+	if _, flags := it.Type.(*schema.Bitfield); it.Var == schema.Long && flags {
 		fail("integers of 128 bits")
 	}
 	if n, ok := it.Type.(*schema.Number); ok && it.Kind == schema.Value && n.Kind == schema.Float {
@@ -232,6 +267,8 @@ type wirer struct {
 	mem      []*member          // likewise
 	read     []bool             // by register: something depends on it
 	computed map[int]bool       // registers with the value of an expression
+	moves    bool               // the message has parts that depend on positions
+	nodes    map[int]*member    // by register of the elements of a list: the list
 	fn       *function
 	methods  map[string]string
 	shared   map[string]string // functions of groups that contain themselves, by struct
@@ -254,7 +291,7 @@ type wording struct {
 	nested   string    // $call passes contents with an end of their own, with the statements $body: a function of $name for $args; $id is a number
 	sides    [3]string // statements that depend on the direction, of both, of those that write, $out, and of those that read, $in
 	regs     string    // those that set registers unless the message is read, $regs; "" if they are among those that write
-	equal    string    // the condition that a register is a text; "" if a switch compares texts
+	same     string    // the condition that a register is a text; "" if a switch compares texts
 	branch   string    // opens an alternative of a switch
 	merge    string    // closes it
 	nowhere  string    // no block
@@ -274,6 +311,16 @@ type wording struct {
 	bits     string    // declares the bits of a bitfield
 	part     string    // bits, shifted and masked
 	shifted  string    // a number, shifted
+	again    string    // a statement that writes the message again
+	tags     string    // a list of tags
+	exact    string    // a number of any type, as an integer of an expression
+	either   string    // one of two floats or texts, by an integer of an expression
+	isBit    string    // a truth value, as an integer of an expression
+	equal    string    // compares floats or texts
+	differ   string    // likewise
+	order    string    // how texts compare: below 0, 0, or above 0; "" if operators compare them
+	element  string    // an element of a list, for expressions
+	real     string    // an integer of an expression, as a float
 }
 
 // closeSides are the sides of languages with closures, which do not measure.
@@ -282,7 +329,6 @@ var closeSides = [3]string{"if (x.writing) {\n\t$out\n} else {\n\t$in\n}", "if (
 // speller is the words of a language that are more than formats. Its methods return expressions, unless noted otherwise.
 type speller interface {
 	tongue
-	quote(s string) string             // bytes that are constant
 	title(s string) string             // a name, for errors
 	compared(reg int, s string) string // a text that is compared with a register
 	bounds(e schema.Extent) (lo, hi string)
@@ -298,6 +344,17 @@ type speller interface {
 	word(name string, bits int) string                                        // a function of the runtime, for integers of that many bits
 	form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string
 
+	bytes(b []byte) string                                         // a literal with a character for each byte
+	float(f float64) string                                        // a literal
+	text(t schema.Type, v string) string                           // a text or bytes, as a register
+	whole(t schema.Type, at slot) string                           // likewise, of a place
+	made(t schema.Type, v string) string                           // the value of an expression, as a text or bytes
+	held(t schema.Type, s *wire.Step, at slot) string              // a value, as that of an expression
+	node(list, i string, m *member) string                         // a list as a register: all elements, or those up to i
+	look(name string, s *wire.Step, args, guard, of string) string // calls a function of the runtime for a value in elements
+	long(at slot, narrow bool, label string) (v string)            // prints: passes an integer of 128 bits; its low bits
+	floatBits(v string) string                                     // a float, as a register
+
 	of(base slot, m *member) slot
 	fill(m *member, at slot)                      // prints: creates a group with members of its own, if it may be missing
 	kind(at slot, kind *member, bare bool) slot   // prints: creates an alternative
@@ -306,7 +363,6 @@ type speller interface {
 	make(at slot) string                          // may print: creates a value that is read, and returns it
 	create(at slot)                               // prints: likewise
 	pass(method string, at slot, args string)     // prints
-	whole(at slot) string                         // text or bytes, as a register
 	chain(p *wire.Part)                           // prints: creates the elements of a chain
 	stored(p *wire.Part, at slot) bool            // prints text or bytes that are stored inside their record, if it is one of these
 
@@ -368,8 +424,11 @@ func (w *wirer) message(m *message) {
 	w.at, w.mem = make([]slot, len(w.laid.Fields)), m.mem
 	w.read = make([]bool, len(w.laid.Regs))
 	w.reads(w.laid.Body.Parts, func(reg int) { w.read[reg] = true })
-	w.computed = map[int]bool{}
+	w.computed, w.nodes = map[int]bool{}, map[int]*member{}
 	for p := range all(w.laid.Body.Parts) {
+		if p.Kind == wire.List && p.Node != wire.None {
+			w.nodes[p.Node] = w.mem[p.Field]
+		}
 		if p.Kind == wire.Let || p.Kind == wire.Computed {
 			w.computed[p.Reg] = true
 		}
@@ -386,6 +445,15 @@ func (w *wirer) message(m *message) {
 	if m.m.Measured {
 		checks = append(checks, fmt.Sprintf("x.measure(%s)", byteSum(laid.Body.Min)))
 	}
+	w.moves = slices.ContainsFunc(laid.Features(), func(u wire.Use) bool {
+		return u.Feature == wire.Positions || u.Feature == wire.Windows || u.Feature == wire.LooseEnds
+	})
+	if slices.ContainsFunc(laid.Features(), func(u wire.Use) bool { return u.Feature == wire.Positions }) {
+		ends = slices.Insert(ends, 0, "x.settle()")
+	}
+	if laid.Whole != wire.None && w.read[laid.Whole] {
+		ends = slices.Insert(ends, 0, expand(w.wording.again, vars{"type": w.types[m.record]}))
+	}
 	if m.record.choice {
 		_, wrote := w.lang.alternative(m.record)
 		ends = slices.Insert(ends, 0, fmt.Sprintf("x.check(%s, %s)", wrote, w.lang.title("the alternative, which the size of the message selects,")))
@@ -393,6 +461,10 @@ func (w *wirer) message(m *message) {
 	w.lang.entry(m, checks, ends)
 	w.line("")
 	w.function(m.record, "wire", wire.None, "", nil, func() {
+		if w.moves {
+			w.line("x.opens();")
+		}
+		w.sets(laid.Whole, word(w.wording.unsigned, "x.total()"))
 		w.enter(laid.Body.Fields, slot{set: "m", get: "m"})
 		w.body(laid.Body.Parts, m.record, slot{set: "m", get: "m"})
 	})
@@ -428,12 +500,10 @@ func (w *wirer) when(cond, format string, args ...any) {
 // reads calls yield with the registers that parts depend on.
 func (w *wirer) reads(parts []wire.Part, yield func(reg int)) {
 	for p := range all(parts) {
-		regs := []int{p.Count, p.Offset, p.Bytes, p.Ended}
+		regs := []int{p.Count, p.Offset, p.Bytes, p.Ended, p.At, p.In, p.InEnd}
 		if p.Expr != nil {
 			for _, s := range *p.Expr {
-				if s.Op == schema.Ref {
-					regs = append(regs, s.Reg)
-				}
+				regs = append(regs, s.Reg)
 			}
 		}
 		for k := range p.Cases {
@@ -451,9 +521,8 @@ func (w *wirer) reads(parts []wire.Part, yield func(reg int)) {
 func (w *wirer) outer(body *wire.Body) (out []int) {
 	set := map[int]bool{}
 	for p := range all(body.Parts) {
-		set[p.Reg] = true
-		for k := range p.Items {
-			set[p.Items[k].Reg] = true
+		for _, reg := range setBy(p) {
+			set[reg] = true
 		}
 	}
 	w.reads(body.Parts, func(reg int) {
@@ -463,6 +532,15 @@ func (w *wirer) outer(body *wire.Body) (out []int) {
 		}
 	})
 	return out
+}
+
+// setBy returns the registers that a part sets, and None.
+func setBy(p *wire.Part) []int {
+	regs := []int{p.Reg, p.Begin, p.Stop, p.Node, p.Index}
+	for k := range p.Items {
+		regs = append(regs, p.Items[k].Reg)
+	}
+	return regs
 }
 
 // function writes a function of a type, unless it has one with the same body, and returns its name. own: its name, if it calls itself. root:
@@ -582,6 +660,12 @@ func (w *wirer) body(parts []wire.Part, r *record, base slot) {
 			for end < len(parts) && parts[end].Optional == p.Optional {
 				end++
 			}
+			if r == nil { // constant bytes at the end
+				w.open("if (x.closes(%d)) {", p.Min.Bits/8)
+				w.part(p)
+				w.shut("}")
+				continue
+			}
 			w.lang.part(r, base, parts[i:end])
 		}
 		if p.Kind == wire.Choice && p.Field == wire.None {
@@ -589,7 +673,27 @@ func (w *wirer) body(parts []wire.Part, r *record, base slot) {
 		} else {
 			w.part(p)
 		}
+		if i+1 < len(parts) && unsure(p, &parts[i+1]) && w.set(p.Reg) != "" {
+			w.when(fmt.Sprintf("x.unsure(%v)", p.Expr.Unsure(true)), "%s%s;", w.set(p.Reg), w.present(&parts[i+1]))
+		}
 	}
+}
+
+// present returns the number that selects an alternative with a value if there is one, and one without otherwise.
+func (w *wirer) present(p *wire.Part) string {
+	free := uint64(0)
+	for slices.ContainsFunc(p.Cases, func(c wire.Case) bool { return !c.Else && c.Value == free }) {
+		free++
+	}
+	pick := func(some bool) uint64 {
+		for k := range p.Cases {
+			if c := &p.Cases[k]; some == (len(c.Body.Fields) > 0) && !c.Else {
+				return c.Value
+			}
+		}
+		return free
+	}
+	return w.lang.pick(word(w.wording.some, w.at[p.Field].set), pick(true), pick(false), 64)
 }
 
 func (w *wirer) part(p *wire.Part) {
@@ -610,16 +714,44 @@ func (w *wirer) part(p *wire.Part) {
 		w.group(p)
 	case wire.Call:
 		w.own(p.Field, w.find(func(x *wire.Part) bool { return x.Kind == wire.Group && x.Field == w.laid.Fields[p.Field].Again }))
+	case wire.Tagged:
+		w.tagged(p)
 	case wire.Let:
-		w.sets(p.Reg, word(w.wording.let, w.expr(*p.Expr)))
+		switch v := w.expr(*p.Expr); p.Expr.Kind() {
+		case schema.TextExpr:
+			w.sets(p.Reg, v)
+		default:
+			w.sets(p.Reg, word(w.wording.let, v))
+		}
+		if p.Reg == w.laid.Begin {
+			w.line("x.from = x.at();")
+		}
 	case wire.Computed:
-		n, v := p.Items[0].Type.(*schema.Number), "n"+w.id() // it is not sent
-		w.declare("uint64_t", v, w.lang.cut(w.expr(*p.Expr), n.Bits))
-		w.sets(p.Reg, v)
-		w.keep(w.at[p.Field].set, w.lang.cast(n, v, true))
-		w.limit(n, p.Field, "")
+		w.made(p)
 	case wire.Align:
 		w.line("x.align(%d);", p.Unit)
+	}
+}
+
+// made writes a value that is computed, and not sent.
+func (w *wirer) made(p *wire.Part) {
+	at, v := w.at[p.Field], "n"+w.id()
+	t := w.laid.Fields[p.Field].Schema.Type
+	switch n, ok := t.(*schema.Number); {
+	case !ok:
+		w.declare("wb_bytes", v, w.lang.made(t, w.expr(*p.Expr)))
+		w.sets(p.Reg, w.lang.text(t, v))
+		w.keep(at.set, v)
+	case n.Kind == schema.Float:
+		w.declare("double", v, w.expr(*p.Expr))
+		w.sets(p.Reg, w.lang.floatBits(v))
+		w.keep(at.set, v)
+		w.limit(n, p.Field, "")
+	default:
+		w.declare("uint64_t", v, w.lang.cut(w.expr(*p.Expr), n.Bits))
+		w.sets(p.Reg, v)
+		w.keep(at.set, w.lang.cast(n, v, true))
+		w.limit(n, p.Field, "")
 	}
 }
 
@@ -721,6 +853,9 @@ func (w *wirer) amount(p *wire.Part) string {
 	case schema.Counted:
 		return word(w.wording.units, w.reg(p.Count))
 	case schema.Computed:
+		if w.laid.Regs[p.Count].Expr.Unsure(false) {
+			return fmt.Sprintf("x.many(%s, %s)", w.reg(p.Count), w.label(p.Field))
+		}
 		return fmt.Sprintf("x.amount(%s, %s)", w.reg(p.Count), w.label(p.Field))
 	case schema.ToEnd:
 		return "-1"
@@ -757,13 +892,40 @@ func (w *wirer) run(p *wire.Part) {
 		if w.lang.stored(p, at) {
 			return
 		}
-		if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
+		t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text)
+		if w.loose(p, t, at, label) {
+			return
+		}
+		if ok {
 			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", w.lang.word(charsetName(t.Charset), 0), w.amount(p), p.Extent.End, label))
 		} else {
 			w.absent(p, func() { w.lang.pass("blob", at, w.amount(p)+", "+label) })
 		}
 	})
-	w.sets(p.Reg, w.lang.whole(at))
+	w.sets(p.Reg, w.lang.whole(w.laid.Fields[p.Field].Schema.Type, at))
+}
+
+// loose writes a text or bytes with another end than a zero unit, or that are padded.
+func (w *wirer) loose(p *wire.Part, t *schema.Text, at slot, label string) bool {
+	e, name, set := p.Extent, "Blob", ""
+	if t != nil {
+		name, set = "Text", w.lang.word(charsetName(t.Charset), 0)+", "
+	}
+	how := 0
+	for i, on := range []bool{e.Lax, e.Keep, e.With, e.Trim} {
+		if on {
+			how |= 1 << i
+		}
+	}
+	switch {
+	case e.Size == schema.Terminated && (how > 0 || t == nil):
+		w.lang.pass("open"+name, at, fmt.Sprintf("%s%d, %d, %d, %s", set, how, e.End, e.Pad, label))
+	case e.Size != schema.Terminated && e.Trim:
+		w.lang.pass("padded"+name, at, fmt.Sprintf("%s%s, %d, %s", set, w.amount(p), e.Pad, label))
+	default:
+		return false
+	}
+	return true
 }
 
 // limits checks the number of units that are written, if it is not sent but limited.
@@ -799,10 +961,57 @@ func (w *wirer) list(p *wire.Part) {
 	w.limits(p, word(w.wording.length, w.at[p.Field].get))
 	if p.Extent.Null {
 		w.placed(p, func() { w.absent(p, func() { w.elements(p, w.lang.list(w.at[p.Field], w.mem[p.Field], id), id) }) })
+		w.listed(p, "", "")
 		return
 	}
 	list := w.lang.list(w.at[p.Field], w.mem[p.Field], id)
 	w.placed(p, func() { w.elements(p, list, id) })
+	w.listed(p, "", "")
+}
+
+// listed sets the registers of a list: all of it, or up to element i.
+func (w *wirer) listed(p *wire.Part, list, i string) {
+	inside := false // something in an element depends on the elements
+	if i != "" {
+		w.sets(p.Index, word(w.wording.unsigned, i))
+		w.reads(p.Elem.Parts, func(reg int) { inside = inside || reg == p.Node })
+	} else {
+		list = w.at[p.Field].get
+	}
+	if p.Node != wire.None && w.read[p.Node] && (inside || i == "") {
+		w.sets(p.Node, w.lang.node(list, i, w.mem[p.Field]))
+	}
+}
+
+// tagged writes lists whose elements are in any order, each with its tag. They are written one after the other.
+func (w *wirer) tagged(p *wire.Part) {
+	t := "t" + w.id()
+	var tags []string
+	other := false
+	for k := range p.Lists {
+		if l := p.Lists[k].List; l.Other {
+			other = true
+		} else {
+			tags = append(tags, strconv.FormatUint(uint64(l.Tag), 10))
+		}
+	}
+	w.declare("wb_tagged", t, fmt.Sprintf("x.tags(%s, %v, %v)", word(w.wording.tags, strings.Join(tags, ", ")), other, p.Ends))
+	for k := range p.Lists {
+		l, id := &p.Lists[k], w.id()
+		i, list := "i"+id, w.lang.list(w.at[l.Field], w.mem[l.Field], id)
+		w.lang.loop(i, "", w.lang.next("scattered", list, fmt.Sprintf("%s, %d, %s", word(w.wording.ref, t), k, i), w.mem[l.Field]))
+		w.listed(l, list, i)
+		if l.List.Other {
+			w.declare("size_t", "from"+id, w.wording.end)
+		}
+		w.element(l, w.lang.elem(list, i, w.mem[l.Field]), "")
+		if l.List.Other {
+			w.line("x.unlisted(%s, from%s, %s);", word(w.wording.ref, t), id, w.label(l.Field))
+		}
+		w.shut("}")
+		w.listed(l, "", "")
+	}
+	w.line("x.tagsEnd(%s);", word(w.wording.ref, t))
 }
 
 // chained begins a list whose elements have the offset of the next one, and returns its variable.
@@ -925,6 +1134,7 @@ func (w *wirer) elements(p *wire.Part, list, id string) {
 			w.declare("size_t", from, "x.pos")
 		}
 	}
+	w.listed(p, list, i)
 	w.element(p, elem, "")
 	whole := func(ended string) {
 		w.line("more%s = x.whole(%s, %s, %s, %s);", id, i, all, ended, label)
@@ -1000,9 +1210,9 @@ func (w *wirer) cases(p *wire.Part, on string, value func(c *wire.Case, k int) s
 		}
 		seen[v] = true
 	}
-	if reg := p.Cases[0].Reg; reg != wire.None && w.isText(reg) && w.wording.equal != "" {
+	if reg := p.Cases[0].Reg; reg != wire.None && w.isText(reg) && w.wording.same != "" {
 		for i := range list {
-			list[i].cond = word(w.wording.equal, on, list[i].cond)
+			list[i].cond = word(w.wording.same, on, list[i].cond)
 		}
 		w.branches(list, p.Cases[len(p.Cases)-1].Else)
 		return
@@ -1023,11 +1233,8 @@ func (w *wirer) cases(p *wire.Part, on string, value func(c *wire.Case, k int) s
 
 // isText reports whether a register has a text or bytes.
 func (w *wirer) isText(reg int) bool {
-	switch w.laid.Regs[reg].Type.(type) {
-	case *schema.Text, *schema.Blob:
-		return true
-	}
-	return false
+	r := &w.laid.Regs[reg]
+	return isText(r.Type) || r.Expr != nil && r.Expr.Kind() == schema.TextExpr
 }
 
 // choice writes alternatives.
@@ -1065,7 +1272,7 @@ func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 		w.lang.create(at)
 		return
 	}
-	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null { // a function, as the type may be used in many places
+	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null && !w.escapes(&c.Body) { // a function, as the type may be used in many places
 		params := w.outer(&c.Body)
 		name := w.function(kind.record, "", f, "", params, func() {
 			if m := (slot{set: "m", get: "m"}); c.Bare {
@@ -1085,6 +1292,21 @@ func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 		w.enter(c.Body.Fields, v)
 	}
 	w.body(c.Body.Parts, nil, slot{})
+}
+
+// escapes reports whether parts outside of a body depend on registers that it sets.
+func (w *wirer) escapes(body *wire.Body) bool {
+	uses := map[int]int{}
+	w.reads(w.laid.Body.Parts, func(reg int) { uses[reg]++ })
+	w.reads(body.Parts, func(reg int) { uses[reg]-- })
+	for p := range all(body.Parts) {
+		for _, reg := range setBy(p) {
+			if uses[reg] > 0 {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // own passes a group that contains itself.
@@ -1112,15 +1334,75 @@ func (w *wirer) group(p *wire.Part) {
 			w.body(p.Body.Parts, m.record, w.lang.inner(at, false))
 		}
 	}
-	if t.Packed != schema.Unpacked {
-		plain := contents
+	if p.Begin != wire.None || p.Stop != wire.None {
+		inner := contents
 		contents = func() {
-			w.nested("pack", "pack(x, ", w.lang.word([...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], 0), plain)
+			w.sets(p.Begin, word(w.wording.unsigned, "x.at()"))
+			w.sets(p.Stop, word(w.wording.unsigned, "x.to()"))
+			inner()
+			if set := w.set(p.Stop); set != "" {
+				w.line("%sx.stopped(%s);", set, w.reg(p.Stop))
+			}
 		}
 	}
-	if p.Bytes == wire.None {
+	if t.Packed != schema.Unpacked {
+		contents = w.packed(p, t, contents)
+	}
+	if p.Bytes != wire.None {
+		contents = w.sized(p, t, contents)
+	}
+	if p.At == wire.None {
 		contents()
 		return
+	}
+	if p.In == wire.None {
+		w.nested("place", "x.place(", fmt.Sprintf("%s, %v, %d, %s", w.reg(p.At), p.Inner, w.laid.Header, w.label(f)), contents)
+	} else {
+		w.nested("placeIn", "x.placeIn(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.At), w.reg(p.In), w.reg(p.InEnd), w.laid.Header, w.label(f)), contents)
+	}
+}
+
+// within writes contents with an end of their own.
+func (w *wirer) within(name, call, args string, packed, same bool, contents func()) {
+	w.nested(name, call, args, func() {
+		around := ""
+		if w.moves {
+			around = "around" + w.id()
+			w.declare("wb_around", around, fmt.Sprintf("x.inner(%v, %v)", packed, same))
+		}
+		contents()
+		if w.moves {
+			w.line("x.outer(%s);", around)
+		}
+	})
+}
+
+// packed returns what writes contents that are compressed, or have a key.
+func (w *wirer) packed(p *wire.Part, t *schema.Group, contents func()) func() {
+	return func() {
+		if !t.Packed.Keyed() {
+			method := w.lang.word([...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], 0)
+			w.within("pack", "pack(x, ", method, true, false, contents)
+			return
+		}
+		number, key := w.expr(wire.Expr{{Op: schema.Literal}}), w.lang.bytes(nil)
+		isNumber := p.Expr.Kind() != schema.TextExpr
+		if isNumber {
+			number = w.expr(*p.Expr)
+		} else {
+			key = w.expr(*p.Expr)
+		}
+		w.within("keyed", "keyed(x, ", fmt.Sprintf("%v, %s, %s, %v", t.Packed == schema.Rotate, number, key, isNumber), true, true, contents)
+	}
+}
+
+// sized returns what writes contents of a size.
+func (w *wirer) sized(p *wire.Part, t *schema.Group, contents func()) func() {
+	f, at := p.Field, w.at[p.Field]
+	if t.Size != nil {
+		return func() {
+			w.nested("window", "x.window(", word(w.wording.signed, w.reg(p.Bytes))+", "+w.label(f), contents)
+		}
 	}
 	some, null := "true", -2
 	if t.Null {
@@ -1132,12 +1414,14 @@ func (w *wirer) group(p *wire.Part) {
 	sets := func(it wire.Item) bool { return it.Reg == p.Bytes }
 	holder := w.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
 	form := w.form(&holder.Items[slices.IndexFunc(holder.Items, sets)])
-	w.nested("within", "x.within(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.Bytes), form, some, null, w.label(f)), func() {
-		if t.Null && !(t.Own && m.ptr) {
-			w.lang.create(at)
-		}
-		contents()
-	})
+	return func() {
+		w.within("within", "x.within(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.Bytes), form, some, null, w.label(f)), false, false, func() {
+			if t.Null && !(t.Own && w.mem[f].ptr) {
+				w.lang.create(at)
+			}
+			contents()
+		})
+	}
 }
 
 // ownFunction returns the function of a group that contains itself.
@@ -1158,14 +1442,151 @@ func (w *wirer) ownFunction(p *wire.Part, params []int) string {
 	return name
 }
 
-// expr returns an expression, as an integer of 64 bits.
+// expr returns an expression: an integer of 64 bits, a float, or a text.
 func (w *wirer) expr(x wire.Expr) string {
 	var stack []string
+	var kinds []schema.ExprKind
 	for i := range x {
 		s := &x[i]
-		n := s.Op.Operands()
-		args := stack[len(stack)-n:]
-		stack = append(stack[:len(stack)-n:len(stack)-n], w.lang.step(s, args))
+		n := len(stack) - s.Op.Operands()
+		args := stack[n:]
+		for k := range args { // an integer is a float, too
+			if kinds[n+k] == schema.IntExpr && s.Of == schema.FloatExpr && (s.Op != schema.If || k > 0) {
+				args[k] = word(w.wording.real, args[k])
+			}
+		}
+		stack, kinds = append(stack[:n:n], w.step(s, args)), append(kinds[:n:n], s.Kind)
 	}
 	return stack[0]
+}
+
+// step returns a step of an expression. Those of integers are up to the language.
+func (w *wirer) step(s *wire.Step, args []string) string {
+	name := "Text"
+	if s.Bytes {
+		name = "Bytes"
+	}
+	call := func(name string) string { return w.lang.word(name, 0) + "(" + strings.Join(args, ", ") + ")" }
+	switch s.Op {
+	case schema.FloatLiteral:
+		return w.lang.float(s.Float)
+	case schema.TextLiteral:
+		return w.lang.bytes(s.Text)
+	case schema.Cursor:
+		return word(w.wording.exact, "x.at()")
+	case schema.From:
+		return word(w.wording.exact, "x.from")
+	case schema.To:
+		return word(w.wording.exact, "x.to()")
+	case schema.Seek:
+		return call("x.seekByte")
+	case schema.Trimmed:
+		return call("x.trimmed")
+	case schema.Element:
+		return w.look("element", s, args[0]+", ")
+	case schema.Least:
+		return w.look("least", s, "")
+	case schema.Greatest:
+		return w.look("greatest", s, "")
+	case schema.ToInt:
+		return map[schema.ExprKind]string{schema.IntExpr: args[0], schema.FloatExpr: w.lang.word("floatInt", 0) + "(" + args[0] + ")", schema.TextExpr: call("textInt")}[s.Of]
+	case schema.ToText:
+		return call("intText")
+	case schema.ByteOf:
+		return call("byteText")
+	case schema.Characters:
+		return fmt.Sprintf("characters(%s, %s)", args[0], charsetName(s.Set))
+	case schema.LengthOf:
+		if s.Bytes {
+			return word(w.wording.exact, word(w.wording.length, args[0]))
+		}
+		return call("textLength")
+	case schema.Slice:
+		return call("slice" + name)
+	case schema.Reverse:
+		return call("reverse" + name)
+	case schema.ByteAt:
+		return call("byteAt")
+	case schema.Ref:
+		if s.Listed {
+			return word(w.wording.exact, word(w.wording.length, w.reg(s.Reg)))
+		}
+	case schema.If:
+		if s.Kind != schema.IntExpr {
+			return fmt.Sprintf(w.wording.either, args[0], args[1], args[2])
+		}
+	}
+	if s.Of == schema.IntExpr || s.Op == schema.Ref {
+		return w.lang.step(s, args)
+	}
+	if s.Of == schema.TextExpr && w.wording.order != "" {
+		args = []string{word(w.wording.order, args[0], args[1]), "0"}
+	}
+	switch s.Op {
+	case schema.Neg:
+		return "(-" + args[0] + ")"
+	case schema.Mod:
+		return call("floatModulo")
+	case schema.Equal:
+		return word(w.wording.isBit, args[0]+w.wording.equal+args[1])
+	case schema.NotEqual:
+		return word(w.wording.isBit, args[0]+w.wording.differ+args[1])
+	case schema.Less, schema.LessEqual, schema.Greater, schema.GreaterEqual:
+		return word(w.wording.isBit, args[0]+" "+s.Op.Name()+" "+args[1])
+	}
+	out := fmt.Sprintf("(%s %s %s)", args[0], s.Op.Name(), args[1])
+	if s.Of == schema.TextExpr {
+		out = "made" + out
+	}
+	return out
+}
+
+// look returns a value in the elements of a list that is in a register.
+func (w *wirer) look(name string, s *wire.Step, args string) string {
+	var path []int
+	for f := s.Inner; f != s.Field; f = w.laid.Fields[f].Parent {
+		path = append(path, f)
+	}
+	at, guard := slot{set: w.wording.element, get: w.wording.element}, ""
+	exists := func(some bool) {
+		if some {
+			guard += " && " + word(w.wording.some, at.set)
+		}
+	}
+	for _, f := range slices.Backward(path) {
+		up := w.laid.Fields[f].Parent
+		m, single := w.mem[up], false
+		switch t := w.laid.Fields[up].Schema.Type.(type) {
+		case *schema.List:
+			if single = t.Bare; single {
+				at = w.lang.inner(at, true)
+			}
+		case *schema.Group:
+			exists(t.Null || m.ptr)
+			at, single = w.lang.inner(at, t.Null), bare(t)
+		case *schema.Choice:
+			if t.Anon {
+				break
+			}
+			c, k := w.caseOf(up, f)
+			if len(m.kinds) > 1 {
+				at = w.lang.of(w.lang.inner(at, false), m.kind[k])
+			}
+			exists(true)
+			if single = c.Bare; single {
+				at = w.lang.inner(at, true)
+			}
+		}
+		if c, ok := w.laid.Fields[f].Schema.Type.(*schema.Choice); !single && !(ok && c.Anon) {
+			at = w.lang.of(at, w.mem[f])
+		}
+	}
+	return w.lang.look(name, s, w.reg(s.Reg)+", "+args, strings.TrimPrefix(guard, " && "), w.lang.held(w.laid.Fields[s.Inner].Schema.Type, s, at))
+}
+
+// caseOf returns the alternative of a choice that has a field, and its number.
+func (w *wirer) caseOf(choice, f int) (*wire.Case, int) {
+	p := w.find(func(p *wire.Part) bool { return p.Kind == wire.Choice && p.Field == choice })
+	k := slices.IndexFunc(p.Cases, func(c wire.Case) bool { return slices.Contains(c.Body.Fields, f) })
+	return &p.Cases[k], k
 }

@@ -199,7 +199,9 @@ func (w *wirer) other(b string, it *wire.Item) {
 		}
 		w.books(it, func(n *schema.Number, at slot, label string) { w.integer(n, at, place, label) })
 	case schema.Const:
-		w.line("x.constant(%s, %d, %s);", b, it.Off/8, w.lang.quote(string(it.Bytes)))
+		w.line("x.constant(%s, %d, %s);", b, it.Off/8, w.lang.bytes(it.Bytes))
+	case schema.Tag:
+		w.line("x.known(%s, %d, %q);", w.form(it), it.Tag, "tag")
 	case schema.Bytes:
 		w.line("%sx.size(%s, %s);", w.set(it.Reg), place, w.label(it.Field))
 	case schema.Present:
@@ -223,6 +225,12 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 	switch t := it.Type.(type) {
 	case *schema.Number:
 		raw, limited, call := "", "", w.lang.word("x.raw", it.Bits)
+		if it.Var == schema.Long {
+			raw = w.lang.long(at, it.Reg != wire.None && w.read[it.Reg], label)
+			w.sets(it.Reg, raw)
+			w.limit(t, it.Field, raw)
+			return
+		}
 		v := "n" + w.id()
 		switch {
 		case t.Kind == schema.Float && (t.Bits == 16 || t.Scale != 0):
