@@ -177,6 +177,15 @@ func (g *cTarget) look(name string, s *wire.Step, args, guard, of string) string
 	return f + "_(" + strings.TrimSuffix(args, ", ") + ")"
 }
 
+func (g *cTarget) tags(list []string) string {
+	name, n := "tags"+g.id(), len(list)
+	if n == 0 {
+		list = []string{"0"}
+	}
+	g.line("static const uint32_t %s[] = {%s};", name, strings.Join(list, ", "))
+	return fmt.Sprintf("%s, %d", name, n)
+}
+
 func (g *cTarget) long(at slot, narrow bool, label string) string {
 	v := "n" + g.id()
 	g.line("uint64_t %s = %s;", v, fmt.Sprintf("x.long(&%s, %v, %s)", at.set, narrow, label))

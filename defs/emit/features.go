@@ -19,7 +19,7 @@ const allFeatures features = 1<<32 - 1
 const (
 	goFeatures           = allFeatures
 	tsFeatures           = allFeatures
-	cFeatures            = allFeatures &^ (1<<wire.Positions | 1<<wire.Tags)
+	cFeatures            = allFeatures &^ (1 << wire.Positions)
 	luaFeatures          = allFeatures
 	ksyFeatures features = 0
 )

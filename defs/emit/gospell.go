@@ -48,7 +48,6 @@ var goWording = wording{
 	part:     "(%s>>%d&%s)",
 	shifted:  "%s<<%d",
 	again:    "if x.retry() {\n\tm.wire(&x)\n}",
-	tags:     "[]uint32{%s}",
 	exact:    "int64(%s)",
 	either:   "either(%s, %s, %s)",
 	isBit:    "truth(%s)",
@@ -256,6 +255,8 @@ func (g *goTarget) long(at slot, narrow bool, label string) string {
 	g.line("%s := x.long(&%s, %v, %s)\n_ = %s", v, at.set, narrow, label, v)
 	return v
 }
+
+func (g *goTarget) tags(list []string) string { return "[]uint32{" + strings.Join(list, ", ") + "}" }
 
 func (g *goTarget) floatBits(v string) string { return "math.Float64bits(" + v + ")" }
 

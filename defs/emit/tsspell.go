@@ -50,7 +50,6 @@ var tsWording = wording{
 	part:     "((%s >> %dn) & %s)",
 	shifted:  "%s << %dn",
 	again:    "if (x.retry()) wire$type(x, m)",
-	tags:     "[%s]",
 	exact:    "BigInt(%s)",
 	either:   "(%s !== 0n ? %s : %s)",
 	isBit:    "truth(%s)",
@@ -617,6 +616,8 @@ func (g *tsTarget) compared(reg int, s string) string {
 	}
 	return g.bytes([]byte(s))
 }
+
+func (g *tsTarget) tags(list []string) string { return "[" + strings.Join(list, ", ") + "]" }
 
 func (g *tsTarget) floatBits(v string) string { return "floatBits(" + v + ")" }
 

@@ -312,7 +312,6 @@ type wording struct {
 	part     string    // bits, shifted and masked
 	shifted  string    // a number, shifted
 	again    string    // a statement that writes the message again
-	tags     string    // a list of tags
 	exact    string    // a number of any type, as an integer of an expression
 	either   string    // one of two floats or texts, by an integer of an expression
 	isBit    string    // a truth value, as an integer of an expression
@@ -352,6 +351,7 @@ type speller interface {
 	held(t schema.Type, s *wire.Step, at slot) string              // a value, as that of an expression
 	node(list, i string, m *member) string                         // a list as a register: all elements, or those up to i
 	look(name string, s *wire.Step, args, guard, of string) string // calls a function of the runtime for a value in elements
+	tags(list []string) string                                     // may print: numbers
 	long(at slot, narrow bool, label string) (v string)            // prints: passes an integer of 128 bits; its low bits
 	floatBits(v string) string                                     // a float, as a register
 
@@ -995,7 +995,7 @@ func (w *wirer) tagged(p *wire.Part) {
 			tags = append(tags, strconv.FormatUint(uint64(l.Tag), 10))
 		}
 	}
-	w.declare("wb_tagged", t, fmt.Sprintf("x.tags(%s, %v, %v)", word(w.wording.tags, strings.Join(tags, ", ")), other, p.Ends))
+	w.declare("wb_tagged", t, fmt.Sprintf("x.tags(%s, %v, %v)", w.lang.tags(tags), other, p.Ends))
 	for k := range p.Lists {
 		l, id := &p.Lists[k], w.id()
 		i, list := "i"+id, w.lang.list(w.at[l.Field], w.mem[l.Field], id)

@@ -201,7 +201,7 @@ func (w *wirer) other(b string, it *wire.Item) {
 	case schema.Const:
 		w.line("x.constant(%s, %d, %s);", b, it.Off/8, w.lang.bytes(it.Bytes))
 	case schema.Tag:
-		w.line("x.known(%s, %d, %q);", w.form(it), it.Tag, "tag")
+		w.line("x.known(%s, %d, %s);", w.form(it), it.Tag, w.lang.title("tag"))
 	case schema.Bytes:
 		w.line("%sx.size(%s, %s);", w.set(it.Reg), place, w.label(it.Field))
 	case schema.Present:
