@@ -345,6 +345,14 @@ func cNumber(n *schema.Number) string {
 	return fmt.Sprintf("uint%d_t", wide(n.Bits))
 }
 
+// cBits returns the type of all bits of a bitfield.
+func cBits(t *schema.Bitfield) string {
+	if t.Var == schema.Long {
+		return "wb_uint128"
+	}
+	return fmt.Sprintf("uint%d_t", wide(t.Bits))
+}
+
 // unitType returns the type of a unit of text or bytes inside a struct, and its size.
 func unitType(t schema.Type) (typ string, bytes int) {
 	if x, ok := t.(*schema.Text); ok {
@@ -490,7 +498,7 @@ func (g *cTarget) declare(m *member, name string) string {
 	case *schema.Bitfield:
 		var parts []string
 		if t.All != "" {
-			parts = append(parts, fmt.Sprintf("uint%d_t %s;", wide(t.Bits), cAll))
+			parts = append(parts, cBits(t)+" "+cAll+";")
 		}
 		for i, part := range g.partNames(t) {
 			bits, truth := bitfieldPart(t, t.Names[i])

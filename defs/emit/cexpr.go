@@ -105,11 +105,11 @@ func (g *cTarget) held(t schema.Type, s *wire.Step, at slot) string {
 			return "wb_int_(" + at.get + ".low)"
 		}
 	case *schema.Bitfield:
-		name := cAll
+		_, v := g.allOf(t, at.get)
 		if s.Part != nil {
-			name = g.partNames(t)[slices.Index(t.Names, s.Part.Name)]
+			v = g.dot(at.get, g.partNames(t)[slices.Index(t.Names, s.Part.Name)])
 		}
-		return "wb_int_((uint64_t)" + g.dot(at.get, name) + ")"
+		return "wb_int_((uint64_t)" + v + ")"
 	case *schema.Text, *schema.Blob:
 		return g.whole(t, at)
 	}
@@ -195,6 +195,11 @@ func (g *cTarget) long(at slot, narrow bool, label string) string {
 
 // selects omits a message whose alternatives depend on a text that C has not as bytes of the message, and those with expressions that make texts.
 func (g *cTarget) selects(laid *wire.Message) {
+	for i := range laid.Fields {
+		if t, ok := laid.Fields[i].Schema.Type.(*schema.Text); ok && t.Charset == schema.UTF16BE {
+			fail("text in %s", t.Charset)
+		}
+	}
 	for p := range all(laid.Body.Parts) {
 		regs, fields := []int{p.Reg}, []int{p.Field}
 		for k := range p.Items {

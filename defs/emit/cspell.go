@@ -550,8 +550,34 @@ func (g *cTarget) copy(k *block, it *wire.Item, at slot, _ string) bool {
 // cAll is the member with all bits of a bitfield.
 const cAll = "value"
 
-func (g *cTarget) allOf(_ *schema.Bitfield, at string) (member, bits string) {
+func (g *cTarget) allOf(t *schema.Bitfield, at string) (member, bits string) {
+	if t.Var == schema.Long {
+		return at + "." + cAll, at + "." + cAll + ".low"
+	}
 	return at + "." + cAll, at + "." + cAll
+}
+
+// flags has the high bits of a bitfield in a variable of their own. Without a label it declares it.
+func (g *cTarget) flags(t *schema.Bitfield, v string, at slot, label string) {
+	high, long := v+"h", v+"l"
+	if label == "" {
+		g.line("uint64_t %s = %s;", high, map[bool]string{true: at.get + "." + cAll + ".high", false: "0"}[t.All != ""])
+		return
+	}
+	g.line("wb_uint128 %s = {%s, %s};", long, high, v)
+	g.line("%s = x.long(&%s, false);", v, long)
+	g.line("%s = %s.high;", high, long)
+	if t.All != "" {
+		g.keep(at.set+"."+cAll, long)
+	}
+}
+
+func (g *cTarget) higher(t *schema.Bitfield, v string, p schema.Part) (string, schema.Part) {
+	if t.Var == schema.Long && p.Shift >= 64 {
+		v += "h"
+		p.Shift -= 64
+	}
+	return v, p
 }
 
 func (g *cTarget) allBits(t *schema.Bitfield, bits string) string {

@@ -295,7 +295,11 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 func (g *goTarget) bitfieldFields(t *schema.Bitfield) []string {
 	var out []string
 	if t.All != "" {
-		out = append(out, fmt.Sprintf("%s uint%d `json:%q`", goAll, wide(t.Bits), t.All))
+		typ := fmt.Sprintf("uint%d", wide(t.Bits))
+		if t.Var == schema.Long {
+			typ = "Uint128"
+		}
+		out = append(out, fmt.Sprintf("%s %s `json:%q`", goAll, typ, t.All))
 	}
 	for i, name := range g.partNames(t) {
 		bits, truth := bitfieldPart(t, t.Names[i])

@@ -217,7 +217,8 @@ func (g *goTarget) held(t schema.Type, s *wire.Step, at slot) string {
 		}
 	case *schema.Bitfield:
 		if s.Part == nil {
-			return "int64(" + at.get + "." + goAll + ")"
+			_, bits := g.allOf(t, at.get)
+			return "int64(" + bits + ")"
 		}
 		names := g.partNames(t)
 		for i, name := range t.Names {
@@ -545,7 +546,35 @@ func (g *goTarget) copy(k *block, it *wire.Item, at slot, _ string) bool {
 // goAll is the member with all bits of a bitfield.
 const goAll = "Value"
 
-func (g *goTarget) allOf(_ *schema.Bitfield, at string) (member, bits string) {
+// flags has the high bits of a bitfield in a variable of their own. Without a label it declares it.
+func (g *goTarget) flags(t *schema.Bitfield, v string, at slot, label string) {
+	high := v + "h"
+	if label == "" {
+		g.line("var %s uint64", high)
+		if t.All != "" {
+			g.line("%s = %s.%s.High", high, at.get, goAll)
+		}
+		return
+	}
+	long := v + "l"
+	g.line("%s := Uint128{%s, %s}\n%s = x.long(&%s, false, %s)\n%s = %s.High", long, high, v, v, long, label, high, long)
+	if t.All != "" {
+		g.keep(at.set+"."+goAll, long)
+	}
+}
+
+func (g *goTarget) higher(t *schema.Bitfield, v string, p schema.Part) (string, schema.Part) {
+	if t.Var == schema.Long && p.Shift >= 64 {
+		v += "h"
+		p.Shift -= 64
+	}
+	return v, p
+}
+
+func (g *goTarget) allOf(t *schema.Bitfield, at string) (member, bits string) {
+	if t.Var == schema.Long {
+		return at + "." + goAll, at + "." + goAll + ".Low"
+	}
 	return at + "." + goAll, "uint64(" + at + "." + goAll + ")"
 }
 

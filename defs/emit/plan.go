@@ -75,7 +75,8 @@ type member struct {
 	part   int             // number of optional parts that it requires; 0: always present
 	alt    bool            // of an alternative
 	book   schema.ItemKind
-	isBook bool // one of Code, Counter, Check
+	isBook bool    // one of Code, Counter, Check, and Present for a member that is another one's chosen
+	chosen *member // of a choice without a name: its alternative, if nothing else tells it where it is written
 }
 
 // label returns the name of the member in values: "name", and "name#1" for an earlier field of the same name.
@@ -425,7 +426,7 @@ func bare(g *schema.Group) bool {
 // choice makes the types of the alternatives of a choice: members of the record around them, or one or several kinds.
 func (p *plan) choice(r *record, m *member, t *schema.Choice) {
 	m.kind = map[int]*member{}
-	byType := map[string]*member{}
+	byType, names := map[string]*member{}, map[string]bool{}
 	for i := range t.Cases {
 		a := &t.Cases[i]
 		switch {
@@ -441,6 +442,9 @@ func (p *plan) choice(r *record, m *member, t *schema.Choice) {
 		if name == "" {
 			name = "case" + strconv.FormatUint(a.Value, 10)
 		}
+		if a.Text != nil { // its name is in quotes
+			name = *a.Text
+		}
 		if a.Else && a.Name == "" {
 			name = "other"
 		}
@@ -451,6 +455,10 @@ func (p *plan) choice(r *record, m *member, t *schema.Choice) {
 		shape := p.typeShape(inner.Type)
 		k := byType[shape]
 		if k == nil {
+			for i := 2; names[name]; i++ {
+				name = strings.TrimRight(name, "_0123456789") + "_" + strconv.Itoa(i)
+			}
+			names[name] = true
 			k = &member{field: &inner, name: name, typ: inner.Type}
 			byType[shape] = k
 			m.kinds = append(m.kinds, k)

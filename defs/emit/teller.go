@@ -218,6 +218,7 @@ func (w *teller) words(r *record, m *member) string {
 	if m.isBook {
 		words = append(words, map[schema.ItemKind]string{
 			schema.Code: "the " + w.say.code + " of the message", schema.Counter: "sequence number of the message", schema.Check: "checksum, copied from the wire",
+			schema.Present: "what decides which alternative is written where the bytes before it do not",
 		}[m.book])
 	}
 	if m.field != nil && m.field.Doc != "" {

@@ -675,3 +675,18 @@ func (g *tsTarget) long(at slot, narrow bool, label string) string {
 	g.keep(at.set, v)
 	return v
 }
+
+func (g *tsTarget) higher(_ *schema.Bitfield, v string, p schema.Part) (string, schema.Part) {
+	return v, p
+}
+
+func (g *tsTarget) flags(t *schema.Bitfield, v string, at slot, label string) {
+	if label == "" {
+		return
+	}
+	g.line("%s = x.long(%s, false, %s);", v, v, label)
+	if t.All != "" {
+		all, _ := g.allOf(t, at.set)
+		g.keep(all, v)
+	}
+}

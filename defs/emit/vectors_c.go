@@ -255,9 +255,15 @@ func (g *cTarget) compare(m *member, a, b string) {
 			g.differ("%s != %s && (%s == %s || %s == %s)", a, b, a, a, b, b) // NaN differs from itself
 			return
 		}
+		if t.Var == schema.Long {
+			g.differ("%s.high != %s.high || %s.low != %s.low", a, b, a, b)
+			return
+		}
 		g.differ("%s != %s", a, b)
 	case *schema.Bitfield:
-		if t.All != "" {
+		if t.All != "" && t.Var == schema.Long {
+			g.differ("%s.%s.high != %s.%s.high || %s.%s.low != %s.%s.low", a, cAll, b, cAll, a, cAll, b, cAll)
+		} else if t.All != "" {
 			g.differ("%s.%s != %s.%s", a, cAll, b, cAll)
 		}
 		for _, name := range g.partNames(t) {

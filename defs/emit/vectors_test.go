@@ -702,12 +702,12 @@ func zero(v any) bool {
 }
 
 // jsonLines returns rows in the input format of a harness.
-func jsonLines(t *testing.T, rows []row) []byte {
+func jsonLines[R any](t *testing.T, rows []R) []byte {
 	var b bytes.Buffer
 	for _, r := range rows {
 		line, err := json.Marshal(r)
 		if err != nil {
-			t.Fatalf("%v in %s", err, r.Write)
+			t.Fatalf("%v in %+v", err, r)
 		}
 		b.Write(line)
 		b.WriteByte('\n')

@@ -107,7 +107,7 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 		case wire.Choice:
 			w.choice(x, r, name)
 			if i > 0 && unsure(&parts[i-1], x) && laid.Fields[x.Field].Schema.Type.(*schema.Choice).Anon {
-				fail("alternatives without a name depend on where contents end")
+				w.chosen(x)
 			}
 		}
 		if x.Expr != nil {
@@ -120,6 +120,14 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 				}
 			}
 		}
+	}
+}
+
+// chosen adds the member that tells the alternative of a choice without a name, where what is written cannot.
+func (w *wiring) chosen(x *wire.Part) {
+	if m, r := w.mem[x.Field], w.around[x.Field]; m.chosen == nil {
+		m.chosen = &member{name: "case", typ: &schema.Number{Bits: 64}, book: schema.Present, isBook: true}
+		r.members = append(r.members, m.chosen)
 	}
 }
 
@@ -231,9 +239,6 @@ func (w *wiring) alternative(c *wire.Case, f, k int) {
 
 func (w *wiring) item(it *wire.Item) {
 	m := w.m
-	if _, flags := it.Type.(*schema.Bitfield); it.Var == schema.Long && flags {
-		fail("integers of 128 bits")
-	}
 	if n, ok := it.Type.(*schema.Number); ok && it.Kind == schema.Value && n.Kind == schema.Float {
 		switch name := m.laid.Fields[it.Field].Schema.Name; {
 		case it.Off%8 != 0:
@@ -343,17 +348,20 @@ type speller interface {
 	word(name string, bits int) string                                        // a function of the runtime, for integers of that many bits
 	form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string
 
-	bytes(b []byte) string                                         // a literal with a character for each byte
-	float(f float64) string                                        // a literal
-	text(t schema.Type, v string) string                           // a text or bytes, as a register
-	whole(t schema.Type, at slot) string                           // likewise, of a place
-	made(t schema.Type, v string) string                           // the value of an expression, as a text or bytes
-	held(t schema.Type, s *wire.Step, at slot) string              // a value, as that of an expression
-	node(list, i string, m *member) string                         // a list as a register: all elements, or those up to i
-	look(name string, s *wire.Step, args, guard, of string) string // calls a function of the runtime for a value in elements
-	tags(list []string) string                                     // may print: numbers
-	long(at slot, narrow bool, label string) (v string)            // prints: passes an integer of 128 bits; its low bits
-	floatBits(v string) string                                     // a float, as a register
+	bytes(b []byte) string                                                    // a literal with a character for each byte
+	float(f float64) string                                                   // a literal
+	text(t schema.Type, v string) string                                      // a text or bytes, as a register
+	whole(t schema.Type, at slot) string                                      // likewise, of a place
+	made(t schema.Type, v string) string                                      // the value of an expression, as a text or bytes
+	held(t schema.Type, s *wire.Step, at slot) string                         // a value, as that of an expression
+	node(list, i string, m *member) string                                    // a list as a register: all elements, or those up to i
+	look(name string, s *wire.Step, args, guard, of string) string            // calls a function of the runtime for a value in elements
+	tags(list []string) string                                                // may print: numbers
+	long(at slot, narrow bool, label string) (v string)                       // prints: passes an integer of 128 bits; its low bits
+	flags(t *schema.Bitfield, v string, at slot, label string)                // prints: passes the bits of a bitfield of 128 bits, of which v are the low ones
+	higher(t *schema.Bitfield, v string, p schema.Part) (string, schema.Part) // the variable with the bits of a part, and the part in it
+
+	floatBits(v string) string // a float, as a register
 
 	of(base slot, m *member) slot
 	fill(m *member, at slot)                      // prints: creates a group with members of its own, if it may be missing
@@ -674,7 +682,17 @@ func (w *wirer) body(parts []wire.Part, r *record, base slot) {
 			w.part(p)
 		}
 		if i+1 < len(parts) && unsure(p, &parts[i+1]) && w.set(p.Reg) != "" {
-			w.when(fmt.Sprintf("x.unsure(%v)", p.Expr.Unsure(true)), "%s%s;", w.set(p.Reg), w.present(&parts[i+1]))
+			known := w.present(&parts[i+1])
+			m := w.mem[parts[i+1].Field].chosen
+			var at slot
+			if m != nil {
+				at = w.lang.of(w.at[parts[i+1].Field], m)
+				known = at.get
+			}
+			w.when(fmt.Sprintf("x.unsure(%v)", p.Expr.Unsure(true)), "%s%s;", w.set(p.Reg), known)
+			if m != nil {
+				w.keep(at.set, w.reg(p.Reg))
+			}
 		}
 	}
 }
@@ -839,6 +857,8 @@ func charsetName(set schema.Charset) string {
 	switch byteWise(set) {
 	case schema.UTF16LE:
 		return "utf16LE"
+	case schema.UTF16BE:
+		return "utf16BE"
 	case schema.Latin1:
 		return "latin1"
 	}

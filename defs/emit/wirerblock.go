@@ -269,6 +269,9 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	w.lang.fill(w.mem[it.Field], at)
 	at.set = w.lang.inner(at, false).set
 	w.line(w.wording.bits, v)
+	if it.Var == schema.Long {
+		w.lang.flags(t, v, at, "")
+	}
 	w.open("if (x.writing) {")
 	if t.All != "" {
 		w.line("%s = %s;", v, bits)
@@ -287,6 +290,7 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	}, func(f *schema.Form) {
 		w.partsOf(t, f, at.get, func(name, at string, p schema.Part) {
 			bits := w.lang.partBits(t, name, at, label)
+			v, p := w.lang.higher(t, v, p)
 			switch {
 			case p.Mask != 0:
 				w.line("%s = %s(%s, %s, %s);", v, w.lang.word("flag", 0), v, w.lang.mask(p.Mask), at)
@@ -302,16 +306,20 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 		})
 	})
 	w.shut("}")
-	w.line("%s = %s(%s, %s, %s);", v, w.lang.word("x.raw", 64), place, v, label)
+	if it.Var == schema.Long {
+		w.lang.flags(t, v, at, label)
+	} else {
+		w.line("%s = %s(%s, %s, %s);", v, w.lang.word("x.raw", 64), place, v, label)
+	}
 	w.sets(it.Reg, v)
 	w.open("if (!x.writing) {")
-	if t.All != "" {
+	if t.All != "" && it.Var != schema.Long {
 		all, _ := w.lang.allOf(t, at.set)
 		w.line("%s = %s;", all, w.lang.allBits(t, v))
 	}
 	w.forms(t, func(*schema.Form) string { return v }, func(f *schema.Form) {
 		w.partsOf(t, f, at.set, func(name, at string, p schema.Part) {
-			value := w.partOf(v, p)
+			value := w.partOf(w.lang.higher(t, v, p))
 			switch {
 			case p.Mask != 0:
 				w.line("%s = %s;", at, value)

@@ -848,10 +848,11 @@ const (
 	utf8Text charset = iota
 	latin1
 	utf16LE
+	utf16BE
 )
 
 func (c charset) unit() int {
-	if c == utf16LE {
+	if c >= utf16LE {
 		return 2
 	}
 	return 1
@@ -861,6 +862,8 @@ func (c charset) decode(b []byte) string {
 	switch c {
 	case utf16LE:
 		return decode16(b)
+	case utf16BE:
+		return decode16(swap16(slices.Clone(b)))
 	case latin1:
 		return decodeLatin1(b)
 	}
@@ -872,6 +875,10 @@ func (c charset) append(b []byte, s string) (out []byte, wide rune) {
 	switch c {
 	case utf16LE:
 		return append16(b, s), 0
+	case utf16BE:
+		out = append16(b, s)
+		swap16(out[len(b):])
+		return out, 0
 	case latin1:
 		return appendLatin1(b, s)
 	}
@@ -881,7 +888,7 @@ func (c charset) append(b []byte, s string) (out []byte, wide rune) {
 // units returns the number of units of a text.
 func (c charset) units(s string) int {
 	switch c {
-	case utf16LE:
+	case utf16LE, utf16BE:
 		return units16(s)
 	case latin1:
 		return utf8.RuneCountInString(s)

@@ -1238,6 +1238,14 @@ export const utf16LE: Charset = {
 	},
 };
 
+const swap16 = (b: Uint8Array): Uint8Array => b.map((c, i) => b[i ^ 1] ?? c);
+
+export const utf16BE: Charset = {
+	...utf16LE,
+	decode: (b) => utf16LE.decode(swap16(b.subarray(0, b.length & ~1))),
+	encode: (s, field) => swap16(utf16LE.encode(s, field)),
+};
+
 export const latin1: Charset = {
 	unit: 1,
 	units: (s) => s.length,
@@ -1385,7 +1393,9 @@ export const fromText = (s: string): string => utf8Text.decode(latin1.encode(s, 
 export const made = (s: string): string => s.slice(0, 65536);
 
 export const characters = (s: string, set: Charset): string => made(textOf(set.decode(latin1.encode(s, "text"))));
-const characterList = (s: string): string[] => s.match(/[\xc0-\xff][\x80-\xbf]*|[^]/g) ?? [];
+const character = // of UTF-8, or a byte that is invalid
+	/[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[^]/g;
+const characterList = (s: string): string[] => s.match(character) ?? [];
 export const textLength = (s: string): bigint => BigInt(characterList(s).length);
 export const intText = (n: bigint): string => n.toString();
 export const byteAt = (s: string, i: bigint): bigint => (i >= 0n && i < s.length ? BigInt(s.charCodeAt(Number(i))) : 0n);
