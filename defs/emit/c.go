@@ -170,11 +170,22 @@ func (g *cTarget) files(name, about string, open []string) []File {
 }
 
 var (
-	cWord     = regexp.MustCompile(`\bwb_\w+`)
-	cFunction = regexp.MustCompile(`(?m)^static inline .*?(\w+)\(`)
+	cWord     = regexp.MustCompile(`(?i)\bwb_\w+`)
+	cDeclared = regexp.MustCompile(`(?m)^(?:static inline .*?\b(wb_\w+)\(|(?:\} |#define )(\w+))`)
 )
 
-// support returns the types of the support, and the functions that are used: by the functions of messages, or by those after them.
+// cNames returns the names that a part of the support declares.
+func cNames(chunk string) (names []string) {
+	if strings.Contains("\n"+chunk, "\nenum {") {
+		return cWord.FindAllString(chunk, -1)
+	}
+	for _, m := range cDeclared.FindAllStringSubmatch(chunk, -1) {
+		names = append(names, m[1]+m[2])
+	}
+	return names
+}
+
+// support returns the parts of the support that are used: by the functions of messages, or by those after them.
 func (g *cTarget) support() string {
 	used := map[string]bool{}
 	note := func(text string) {
@@ -185,14 +196,10 @@ func (g *cTarget) support() string {
 	for _, text := range g.functions {
 		note(text)
 	}
-	chunks := strings.Split(strings.TrimSpace(cSupport), "\n\n")
-	if strings.Contains(strings.Join(g.functions, ""), "_pack_(") || strings.Contains(strings.Join(g.functions, ""), "_keyed_(") {
-		chunks = append(chunks, strings.Split(strings.TrimSpace(cPack), "\n\n")...)
-	}
+	chunks := strings.Split(strings.TrimSpace(cSupport)+"\n\n"+strings.TrimSpace(cPack), "\n\n")
 	var out []string
 	for _, chunk := range slices.Backward(chunks) {
-		names := cFunction.FindAllStringSubmatch(chunk, -1)
-		if len(names) == 0 || slices.ContainsFunc(names, func(m []string) bool { return used[m[1]] }) {
+		if slices.ContainsFunc(cNames(chunk), func(name string) bool { return used[name] }) {
 			out = append(out, chunk)
 			note(chunk)
 		}
