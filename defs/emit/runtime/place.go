@@ -222,6 +222,9 @@ func (x *coder) settle() {
 			x.illegal(p.field, "its position is outside of the message")
 		}
 	}
+	if x.sure && int64(len(out)) != x.guess {
+		x.illegal("the size of the message", "depends on contents at positions, and they on it")
+	}
 	x.b = append(x.b[:x.base], out...)
 }
 

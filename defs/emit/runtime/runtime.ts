@@ -904,6 +904,7 @@ export class Coder {
 			});
 		}
 		for (const p of this.pieces) if (p.at > this.pos) this.illegal(p.field, "its position is outside of the message");
+		if (this.guess !== undefined && this.pos !== this.guess) this.illegal("the size of the message", "depends on contents at positions, and they on it");
 	}
 
 	/** Reports whether constant bytes at the end of contents with a size are there, or have room. */
