@@ -4,12 +4,12 @@ import (
 	_ "embed"
 	"fmt"
 	"math"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/defs/schema"
-	"wirebench/defs/wire"
 )
 
 // cPublic are the types of callers, cSupport is internal.
@@ -19,6 +19,9 @@ var cPublic string
 
 //go:embed support_c.txt
 var cSupport string
+
+//go:embed support_c_pack.txt
+var cPack string
 
 // cReserved are reserved words of C and C++, and names that their headers define.
 var cReserved = keywords(`auto break case char const continue default do double else enum extern float for goto if inline int long
@@ -41,12 +44,13 @@ const cLines = 15_000
 // emitC writes a header in the style of MUTA's packetwriter, with an enum of the ids, and for each message a struct and the functions
 // compute_sz, write and read; and the sources of the functions. All of them are C and C++.
 func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
-	p := newPlan(s, o, true, cFeatures)
+	p := newPlan(s, o, true, cFeatures, (&cTarget{}).selects)
+	p.stored()
 	g := &cTarget{
-		wirer: newWirer(p, &cPrints, nil, cReserved), elemNames: map[schema.Type]string{}, pointees: map[*member]string{}, declared: map[*record]bool{},
-		count: map[string]int{},
+		wirer: newWirer(p, &cPrints, &cWording, cReserved), elemNames: map[schema.Type]string{}, pointees: map[*member]string{}, declared: map[*record]bool{},
+		count: map[*record]int{}, kinds: map[*member]bool{},
 	}
-	g.tongue = g
+	g.tongue, g.lang = g, g
 	for _, word := range keywords("in out mem bytes coder within chain result") {
 		g.top.take("wb_" + word)
 	}
@@ -85,6 +89,7 @@ func emitC(s *schema.Schema, o Options) ([]File, []Loss) {
 func (g *cTarget) members(r *record) {
 	own := newNames(false, cReserved...)
 	for _, m := range r.naming() {
+		g.kinds[m] = r.union
 		switch want := m.name; {
 		case m.isBook:
 			g.fields[m] = own.take("wb_" + want)
@@ -146,11 +151,11 @@ func (g *cTarget) files(name, about string, open []string) []File {
 	sources := g.sources()
 	if len(sources) == 1 {
 		text := strings.ReplaceAll(strings.Join(g.recursive, "")+sources[0], cLocal, "static inline ")
-		return append(files, around(name+".c", generated+include(name)+"\n#include <string.h>\n\n"+cSupport+"\n", text, ""))
+		return append(files, around(name+".c", generated+include(name)+"\n#include <string.h>\n\n"+g.support()+"\n", text, ""))
 	}
 	own = Range{}
 	files = append(files, guarded(name+"_internal", generated, func() {
-		g.b.WriteString(include(name) + "\n#include <string.h>\n\n" + cSupport + "\n")
+		g.b.WriteString(include(name) + "\n#include <string.h>\n\n" + g.support() + "\n")
 		g.line("#ifdef __cplusplus\nextern \"C\" {\n#endif")
 		g.line("")
 		g.b.WriteString(strings.ReplaceAll(strings.Join(g.prototypes, ""), cLocal, ""))
@@ -162,6 +167,45 @@ func (g *cTarget) files(name, about string, open []string) []File {
 		files = append(files, around(fmt.Sprintf("%s_%d.c", name, i+1), generated+include(name+"_internal")+"\n", strings.ReplaceAll(text, cLocal, ""), ""))
 	}
 	return files
+}
+
+var (
+	cWord     = regexp.MustCompile(`(?i)\bwb_\w+`)
+	cDeclared = regexp.MustCompile(`(?m)^(?:static inline .*?\b(wb_\w+)\(|(?:\} |#define )(\w+))`)
+)
+
+// cNames returns the names that a part of the support declares.
+func cNames(chunk string) (names []string) {
+	if strings.Contains("\n"+chunk, "\nenum {") {
+		return cWord.FindAllString(chunk, -1)
+	}
+	for _, m := range cDeclared.FindAllStringSubmatch(chunk, -1) {
+		names = append(names, m[1]+m[2])
+	}
+	return names
+}
+
+// support returns the parts of the support that are used: by the functions of messages, or by those after them.
+func (g *cTarget) support() string {
+	used := map[string]bool{}
+	note := func(text string) {
+		for _, word := range cWord.FindAllString(text, -1) {
+			used[word] = true
+		}
+	}
+	for _, text := range g.functions {
+		note(text)
+	}
+	chunks := strings.Split(strings.TrimSpace(cSupport)+"\n\n"+strings.TrimSpace(cPack), "\n\n")
+	var out []string
+	for _, chunk := range slices.Backward(chunks) {
+		if slices.ContainsFunc(cNames(chunk), func(name string) bool { return used[name] }) {
+			out = append(out, chunk)
+			note(chunk)
+		}
+	}
+	slices.Reverse(out)
+	return strings.Join(out, "\n\n") + "\n"
 }
 
 // cLocal stands for the linkage of functions of parts of messages: they are static if there is a single source.
@@ -196,19 +240,20 @@ func (g *cTarget) aside(write func()) {
 	g.code = header
 }
 
-const cMemory = `NAME_read(in, s) reads the message at in->pos into s and, if it returns 0, advances in->pos past it.
-NAME_write(out, s) writes s and advances out->pos. It needs NAME_compute_sz(s) bytes, including the id.
+const cMemory = `NAME_read(in, m) reads the message at in->pos into m and, if it returns 0, advances in->pos past it.
+NAME_write(out, m) writes m and advances out->pos. It needs NAME_compute_sz(m) bytes, including the id.
 The sources must be compiled, as C99 or as C++. There is no allocation. Text and lists with a limit are stored inside the struct. Longer text points into the input; longer lists, and the
 values of pointers, are stored in in->mem, which the caller owns. A pointer is NULL if its value is absent, or that of an alternative that is not selected; the one that an earlier value
 selects must be there. The functions support either byte order of the machine and any alignment.`
 
 // cTarget writes C: types, and for each message, and for each part of messages that may be used in many places, one function that passes its
-// values, in wire order, to a coder, which reads, writes or measures them. Of the wirer it has the registers; it writes statements of its own, as
-// C has values in the structs of callers, no closures, and a mode more.
+// values, in wire order, to a coder, which reads, writes or measures them.
 type cTarget struct {
 	wirer
-	at         []string               // by field: the expression of its value
-	count      map[string]int         // functions of types
+	count      map[*record]int        // functions of types
+	looks      int                    // functions for elements
+	kinds      map[*member]bool       // those of several alternatives: they are pointers
+	public     string                 // the functions of a message that callers use
 	prototypes []string               // of all functions that other sources may use
 	recursive  []string               // of those that call themselves
 	elemNames  map[schema.Type]string // names of types of elements that would otherwise be anonymous structs, by their lists
@@ -297,12 +342,22 @@ func cNumber(n *schema.Number) string {
 		return "double"
 	case n.Kind == schema.Float:
 		return "float"
+	case n.Var == schema.Long:
+		return "wb_uint128"
 	case n.Add != 0:
 		return "int64_t"
 	case n.Kind == schema.Signed:
 		return fmt.Sprintf("int%d_t", wide(n.Bits))
 	}
 	return fmt.Sprintf("uint%d_t", wide(n.Bits))
+}
+
+// cBits returns the type of all bits of a bitfield.
+func cBits(t *schema.Bitfield) string {
+	if t.Var == schema.Long {
+		return "wb_uint128"
+	}
+	return fmt.Sprintf("uint%d_t", wide(t.Bits))
 }
 
 // unitType returns the type of a unit of text or bytes inside a struct, and its size.
@@ -340,8 +395,8 @@ func lenType(e schema.Extent) string {
 	return "uint8_t"
 }
 
-// bytes returns the approximate size of a member's value in memory.
-func (g *cTarget) bytes(m *member) uint64 {
+// memory returns the approximate size of a member's value in bytes.
+func (g *cTarget) memory(m *member) uint64 {
 	list := func(e schema.Extent, elem uint64) uint64 {
 		switch _, ok := g.room(e, elem); {
 		case e.Size == schema.Fixed:
@@ -381,7 +436,7 @@ func (g *cTarget) recordBytes(r *record) uint64 {
 	g.within = append(g.within, r)
 	n := uint64(8)
 	for _, m := range r.members {
-		n = min(n+g.bytes(m), math.MaxUint32)
+		n = min(n+g.memory(m), math.MaxUint32)
 	}
 	g.within = g.within[:len(g.within)-1]
 	return n
@@ -389,7 +444,7 @@ func (g *cTarget) recordBytes(r *record) uint64 {
 
 func (g *cTarget) elemBytes(m *member) uint64 {
 	if m.elem != nil {
-		return g.bytes(m.elem)
+		return g.memory(m.elem)
 	}
 	return g.recordBytes(m.record)
 }
@@ -450,7 +505,7 @@ func (g *cTarget) declare(m *member, name string) string {
 	case *schema.Bitfield:
 		var parts []string
 		if t.All != "" {
-			parts = append(parts, fmt.Sprintf("uint%d_t %s;", wide(t.Bits), cAll))
+			parts = append(parts, cBits(t)+" "+cAll+";")
 		}
 		for i, part := range g.partNames(t) {
 			bits, truth := bitfieldPart(t, t.Names[i])
@@ -462,17 +517,17 @@ func (g *cTarget) declare(m *member, name string) string {
 		}
 		return "struct { " + strings.Join(parts, " ") + " } " + name
 	case *schema.Text:
-		return g.declareRun(t, t.Extent, name, star)
+		return g.declareRun(t, name, star)
 	case *schema.Blob:
-		return g.declareRun(t, t.Extent, name, star)
+		return g.declareRun(t, name, star)
 	case *schema.List:
 		if t.Size == schema.Fixed {
-			return g.inner(m, star(fmt.Sprintf("[%d]", max(t.N, 1))))
+			return g.elemType(m, star(fmt.Sprintf("[%d]", max(t.N, 1))))
 		}
 		if n, ok := g.listRoom(m); ok {
-			return fmt.Sprintf("struct { %s len; %s; } %s", lenType(t.Extent), g.inner(m, "data["+n+"]"), name)
+			return fmt.Sprintf("struct { %s len; %s; } %s", lenType(t.Extent), g.elemType(m, "data["+n+"]"), name)
 		}
-		return fmt.Sprintf("struct { size_t len; %s; } %s", g.inner(m, "*data"), name)
+		return fmt.Sprintf("struct { size_t len; %s; } %s", g.elemType(m, "*data"), name)
 	case *schema.Choice:
 		switch len(m.kinds) {
 		case 0:
@@ -519,15 +574,44 @@ func (g *cTarget) nameTypes(m *member, want string, boxed bool) {
 	}
 }
 
-func (g *cTarget) declareRun(t schema.Type, e schema.Extent, name string, star func(string) string) string {
-	typ, size := unitType(t)
-	if e.Size == schema.Fixed {
-		return typ + " " + star(fmt.Sprintf("[%d]", max(e.N, 1)))
-	}
-	if n, ok := g.room(e, uint64(size)); ok {
-		return fmt.Sprintf("struct { %s len; %s data[%s]; } %s", lenType(e), typ, n, name)
+func (g *cTarget) declareRun(t schema.Type, name string, star func(string) string) string {
+	typ, _ := unitType(t)
+	switch n, length := g.inside(t); {
+	case length != "":
+		return fmt.Sprintf("struct { %s len; %s data[%s]; } %s", length, typ, n, name)
+	case n != "":
+		return typ + " " + star("["+n+"]")
 	}
 	return "wb_bytes " + name
+}
+
+// inside returns the maximum number of units of a text or bytes that are stored inside the struct, "" for others, and the type of their number, unless
+// it is fixed.
+func (g *cTarget) inside(t schema.Type) (n, length string) {
+	var e schema.Extent
+	switch t := t.(type) {
+	case *schema.Text:
+		if e = t.Extent; t.Value != nil {
+			return "", ""
+		}
+	case *schema.Blob:
+		if e = t.Extent; t.Value != nil {
+			return "", ""
+		}
+	default:
+		return "", ""
+	}
+	_, unit := unitType(t)
+	n, ok := g.room(e, uint64(unit))
+	switch {
+	case e.Trim:
+		return "", ""
+	case e.Size == schema.Fixed:
+		return strconv.Itoa(max(e.N, 1)), ""
+	case ok:
+		return n, lenType(e)
+	}
+	return "", ""
 }
 
 // cPart returns the identifier of a part of a bitfield.
@@ -578,7 +662,10 @@ func (g *cTarget) record(r *record) {
 		g.print(cPrototypes, vars{"type": name, "upper": strings.ToUpper(name), "least": r.message.min, "blank": func() { g.line("") }})
 	}
 	if r.message != nil {
-		g.aside(func() { g.message(r.message) })
+		g.aside(func() {
+			g.message(r.message)
+			g.b.WriteString(g.public)
+		})
 	}
 }
 
@@ -599,7 +686,7 @@ func (g *cTarget) constants(m *member, n *schema.Number, place string) {
 	typ, _, _ := strings.Cut(place, ".")
 	g.line("/* The named values of %s. */", place)
 	for _, v := range n.Enum.Values {
-		g.line("#define %s %s", g.top.take(strings.ToUpper(strings.TrimSuffix(typ, "_t")+"_"+legal(m.name)+"_"+legal(v.Name))), g.constant(n, v.Value))
+		g.line("#define %s %s", g.top.take(strings.ToUpper(strings.TrimSuffix(typ, "_t")+"_"+legal(m.name)+"_"+legal(v.Name))), g.number(n, v.Value))
 	}
 }
 
@@ -620,93 +707,28 @@ func cInt(v int64) string {
 	return fmt.Sprintf("INT64_C(%d)", v)
 }
 
-// public writes the public functions of a message.
-func (g *cTarget) public(m *message, name string) {
-	laid := m.laid
-	place := func(at wire.Place) string {
-		return fmt.Sprintf("%d, %d, %v", at.Off, at.Bits, at.Order == schema.Big)
-	}
-	var checks, ends []string
-	if laid.Length.Bits > 0 {
-		checks = append(checks, fmt.Sprintf("wb_frame_(&x, %s)", place(laid.Length)))
-		ends = append(ends, fmt.Sprintf("wb_place_(&x, %s, x.pos);", place(laid.Length)))
-	}
-	if m.m.HasKey && laid.Code.Bits > 0 {
-		checks = append(checks, fmt.Sprintf("wb_code_(&x, %s, %s)", place(laid.Code), strings.ToUpper(name)))
-	}
-	if m.m.Measured {
-		checks = append(checks, fmt.Sprintf("wb_measure_(&x, %s_MIN_SZ)", strings.ToUpper(name)))
-	}
-	if m.record.choice {
-		p := g.find(func(p *wire.Part) bool { return p.Kind == wire.Choice && p.Field == wire.None })
-		ends = append(ends, fmt.Sprintf("wb_check_(&x, s->%s == (%s));", g.choices[m.record], g.found(p, "x.pos")))
-	}
-	lines := func(format string, list []string) func() {
-		return func() {
-			for _, text := range list {
-				g.line(format, text)
-			}
-		}
-	}
-	g.b.WriteString(g.out.String())
-	g.out.Reset()
-	g.print(cMessage, vars{"type": name, "header": laid.Header, "blank": func() { g.line("") }, "ends": lines("%s", ends), "checks": lines("if (%s != 0)\n\t\treturn x.result;", checks)})
-	g.line("")
-}
-
-const (
-	cPrototypes = `
+const cPrototypes = `
 /* The minimum size of a message in bytes, including its id. */
 #define $upper_MIN_SZ ($least)
 $blank
 /* The size of the message in bytes, including its id. */
-size_t $type_compute_sz(const $type_t *s);
+size_t $type_compute_sz(const $type_t *m);
 /* Returns 0, a negative number if a value is not legal, or a positive number if there is no room for $type_compute_sz(s) bytes. */
-int $type_write(wb_out *out, const $type_t *s);
+int $type_write(wb_out *out, const $type_t *m);
 /* Returns 0, a negative number if the message is not legal, or a positive number if it is incomplete. */
-int $type_read(wb_in *in, $type_t *s);
+int $type_read(wb_in *in, $type_t *m);
 $blank`
-	cMessage = `
-size_t
-$type_compute_sz(const $type_t *s)
-{
-	wb_coder x = wb_writing_(NULL, SIZE_MAX);
-	$type_wire_(&x, ($type_t *)s);
-	return x.result > 0 ? SIZE_MAX : x.pos;
-}
-$blank
-int
-$type_write(wb_out *out, const $type_t *s)
-{
-	wb_coder x;
-	if (out->data == NULL || out->pos > out->size)
-		return WB_INCOMPLETE;
-	x = wb_writing_(out->data + out->pos, out->size - out->pos);
-	$type_wire_(&x, ($type_t *)s);
-	wb_check_(&x, x.pos <= x.last); /* no data after the end of the message */
-	$ends
-	if (x.result == 0)
-		out->pos += x.pos;
-	return x.result;
-}
-$blank
-int
-$type_read(wb_in *in, $type_t *s)
-{
-	wb_coder x = wb_reading_(in, $header);
-	size_t used = in->mem != NULL ? in->mem->used : 0;
-	$checks
-	memset(s, 0, sizeof *s);
-	$type_wire_(&x, s);
-	if (x.result != 0) {
-		if (in->mem != NULL)
-			in->mem->used = used;
-		return x.result;
+
+// elemType returns the type of the elements of a list, or of a pointer to them.
+func (g *cTarget) elemType(m *member, name string) string {
+	if m.elem == nil {
+		return g.structType(m.record) + " " + name
 	}
-	in->pos += x.framed ? x.size : x.pos > x.far ? x.pos : x.far;
-	return 0;
-}`
-)
+	if named := g.elemNames[m.typ]; named != "" {
+		return named + " " + name
+	}
+	return g.declare(m.elem, name)
+}
 
 var cPrints = prints{
 	code:    "id",
@@ -729,16 +751,16 @@ func (g *cTarget) partNames(t *schema.Bitfield) []string {
 // dot returns a member of a value, or of what a variable points to.
 func (g *cTarget) dot(base, name string) string {
 	switch {
-	case base == "s":
-		return "s->" + name
+	case base == "m":
+		return "m->" + name
 	case strings.HasPrefix(base, "(*") && strings.IndexByte(base, ')') == len(base)-1:
 		return base[2:len(base)-1] + "->" + name
 	}
 	return base + "." + name
 }
 
-// constant returns a value of a number's type.
-func (g *cTarget) constant(n *schema.Number, v uint64) string {
+// number returns a value of a number's type.
+func (g *cTarget) number(n *schema.Number, v uint64) string {
 	switch {
 	case n.Kind == schema.Signed:
 		return cInt(schema.SignExtend(v, n.Bits))
@@ -766,7 +788,7 @@ func (g *cTarget) peek(name string, set *set) {
 	g.open("{")
 	g.line("wb_coder x = wb_reading_(in, 0);")
 	if set.code.form != schema.Sized {
-		g.line("*id = (uint32_t)wb_raw_(&x, NULL, 0, %s, 0);", cForm(&wire.Item{Bits: set.code.bits, Var: set.code.form}))
+		g.line("*id = (uint32_t)wb_raw_(&x, NULL, 0, %s, 0);", g.form(set.code.bits, set.code.form, set.code.order, false, 0))
 		g.line("if (x.result != 0)\n\t\treturn x.result;")
 	} else {
 		g.line("if (x.size < %d)", (set.code.off+set.code.bits+7)/8)

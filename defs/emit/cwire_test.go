@@ -141,6 +141,7 @@ func TestToolCRandomProtoDef(t *testing.T) {
 	cModules(t).emitRandom(t)
 }
 
+func TestToolCPacked(t *testing.T)   { cModules(t).emitPacked(t) }
 func TestToolCShipped(t *testing.T)  { cModules(t).emitShipped(t) }
 func TestToolCProtoDef(t *testing.T) { cModules(t).emitProtoDef(t) }
 func TestToolCKaitai(t *testing.T)   { cModules(t).emitKaitai(t) }

@@ -15,7 +15,7 @@
 //
 // The command line, the API and the pages show all rows of Targets. A programming language embeds a teller, which knows the names of types and
 // members. The code of Go, TypeScript and C is one function a type for both directions, which passes the values to a coder: of package runtime,
-// runtime.ts and support_c.txt. A wirer knows the statements of Go and TypeScript and their order, a speller the words of the language.
+// runtime.ts and support_c.txt. A wirer knows the statements and their order, a speller the words of the language.
 package emit
 
 import (

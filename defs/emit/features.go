@@ -17,9 +17,9 @@ const allFeatures features = 1<<32 - 1
 
 // The features that targets support, beyond those that every target does.
 const (
-	goFeatures           = allFeatures &^ (1<<wire.Positions | 1<<wire.Windows | 1<<wire.Texts | 1<<wire.Elements | 1<<wire.Tags | 1<<wire.LooseEnds)
-	tsFeatures           = goFeatures
-	cFeatures            = goFeatures &^ (1 << wire.Compression)
+	goFeatures           = allFeatures
+	tsFeatures           = allFeatures
+	cFeatures            = allFeatures &^ (1 << wire.Positions)
 	luaFeatures          = allFeatures
 	ksyFeatures features = 0
 )

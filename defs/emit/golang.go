@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/format"
 	"maps"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,15 +22,73 @@ var goRuntime string
 //go:embed runtime/pack.go
 var goPack string
 
-// The packages that the code imports, and those for compressed contents.
+// What few messages need.
 var (
-	goImports     = keywords("encoding/binary encoding/hex encoding/json errors fmt math math/bits slices strconv unicode/utf8")
-	goPackImports = keywords("bytes compress/flate compress/gzip compress/zlib io")
+	//go:embed runtime/place.go
+	goPlace string
+	//go:embed runtime/ends.go
+	goEnds string
+	//go:embed runtime/texts.go
+	goTexts string
+	//go:embed runtime/tags.go
+	goTags string
+	//go:embed runtime/long.go
+	goLong string
+	//go:embed runtime/keys.go
+	goKeys string
+
+	goParts = []string{goEnds, goTexts, goTags, goLong, goKeys, goPack, goPlace}
 )
+
+// goImports are the packages that all code imports.
+var goImports = keywords("encoding/binary encoding/hex encoding/json errors fmt math math/bits slices strconv unicode/utf8")
+
+// goNames finds the functions and the types of a source file, and methods of the coder as x.name.
+var goNames = regexp.MustCompile(`(?m)^(?:func (?:\((x) \*coder\) )?(\w+)[(\[]|type (\w+) )`)
+
+// goUses finds the calls of these, and the only type that code names.
+var goUses = regexp.MustCompile(`(?:\b(x)\.)?\b(\w+)\(|\b(Uint128)\b`)
+
+// goSupport returns the parts of the runtime that some text needs besides those of all code, and the packages that they import.
+func goSupport(text string) (support string, imports []string) {
+	used := map[string]bool{}
+	kept := make([]bool, len(goParts))
+	for again := true; again; {
+		for _, m := range goUses.FindAllStringSubmatch(text, -1) {
+			used[m[1]+m[2]+m[3]] = true
+		}
+		again, text = false, ""
+		for i, part := range goParts {
+			for _, m := range goNames.FindAllStringSubmatch(part, -1) {
+				if used[m[1]+m[2]+m[3]] && !kept[i] {
+					kept[i], again = true, true
+					text += part
+				}
+			}
+		}
+	}
+	for i, part := range goParts {
+		if !kept[i] {
+			continue
+		}
+		before, _, _ := strings.Cut(strings.TrimSuffix(part, goBody(part)), "\n)\n")
+		for _, line := range strings.Split(before, "\n") {
+			if path := strings.Trim(line, "\t\""); strings.HasPrefix(line, "\t\"") && !slices.Contains(imports, path) && !slices.Contains(goImports, path) {
+				imports = append(imports, path)
+			}
+		}
+		support += goBody(part)
+	}
+	return support, imports
+}
 
 // goBody returns the declarations of a source file, without its package and its imports.
 func goBody(text string) string {
-	_, text, _ = strings.Cut(text, "\n)\n")
+	if _, body, ok := strings.Cut(text, "\nimport ("); ok {
+		_, text, _ = strings.Cut(body, "\n)\n")
+		return text
+	}
+	_, text, _ = strings.Cut(text, "\n")
 	return text
 }
 
@@ -38,7 +97,7 @@ func goBody(text string) string {
 var goReserved = keywords(`break case chan const continue default defer else fallthrough for func go goto if import interface map
 	package range return select struct switch type var bool byte error false float32 float64 int int8 int16 int32 int64 len make max
 	min nil rune string true uint uint8 uint16 uint32 uint64 append copy any init main _ binary errors fmt math slices strconv utf8
-	Incomplete Illegal Message Messages Hex Uint8s`)
+	Incomplete Illegal Message Messages Hex Uint8s Uint128`)
 
 // emitGo writes a Go package of one file.
 func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
@@ -82,10 +141,8 @@ func emitGo(s *schema.Schema, o Options) ([]File, []Loss) {
 	g.dispatch()
 	var out strings.Builder
 	out.WriteString(head("// ", "go", s, p.kinds()))
-	imports, support := slices.Clone(goImports), goBody(goValues)+goBody(goRuntime)
-	if p.packed {
-		imports, support = slices.Concat(imports, goPackImports), support+goBody(goPack)
-	}
+	more, imports := goSupport(g.b.String())
+	imports, support := append(imports, goImports...), goBody(goValues)+goBody(goRuntime)+more
 	slices.Sort(imports)
 	fmt.Fprintf(&out, "\npackage %s\n\nimport (\n\"%s\"\n)\n\n", pkg, strings.Join(imports, "\"\n\""))
 	out.WriteString(g.b.String())
@@ -139,7 +196,7 @@ func (p *plan) blobSizes() []int {
 	sizes := map[int]bool{}
 	var note func(m *member)
 	note = func(m *member) {
-		if b, ok := m.typ.(*schema.Blob); ok && b.Size == schema.Fixed {
+		if b, ok := m.typ.(*schema.Blob); ok && fixedSize(b) {
 			sizes[b.N] = true
 		}
 		if m.elem != nil {
@@ -193,6 +250,8 @@ func goNumber(n *schema.Number) string {
 		return "float64"
 	case n.Kind == schema.Float:
 		return "float" + strconv.Itoa(max(n.Bits, 32))
+	case n.Var == schema.Long:
+		return "Uint128"
 	case n.Add != 0:
 		return "int64"
 	case n.Kind == schema.Signed:
@@ -211,7 +270,7 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 	case *schema.Text:
 		return "string"
 	case *schema.Blob:
-		if t.Size == schema.Fixed {
+		if fixedSize(t) {
 			return fmt.Sprintf("Hex%d", t.N)
 		}
 		return "Hex"
@@ -236,7 +295,11 @@ func (g *goTarget) typ(t schema.Type, r *record) string {
 func (g *goTarget) bitfieldFields(t *schema.Bitfield) []string {
 	var out []string
 	if t.All != "" {
-		out = append(out, fmt.Sprintf("%s uint%d `json:%q`", goAll, wide(t.Bits), t.All))
+		typ := fmt.Sprintf("uint%d", wide(t.Bits))
+		if t.Var == schema.Long {
+			typ = "Uint128"
+		}
+		out = append(out, fmt.Sprintf("%s %s `json:%q`", goAll, typ, t.All))
 	}
 	for i, name := range g.partNames(t) {
 		bits, truth := bitfieldPart(t, t.Names[i])

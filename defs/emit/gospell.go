@@ -25,10 +25,13 @@ var goPrints = prints{
 }
 
 var goWording = wording{
-	declare:  "%s := %s",
+	declare:  "%[2]s := %[3]s",
 	guard:    "if !$call {\n\treturn\n}",
 	failed:   "if x.err != nil {\n\tbreak\n}",
-	closure:  "func() {",
+	nested:   "$call, func() {\n\t$body\n});",
+	sides:    closeSides,
+	text:     "%[1]s.units(%[2]s)",
+	absent:   "unless(%s, %s != nil)",
 	branch:   "%s:",
 	nowhere:  "nil",
 	place:    "place{%s}",
@@ -44,9 +47,21 @@ var goWording = wording{
 	bits:     "var %s uint64",
 	part:     "(%s>>%d&%s)",
 	shifted:  "%s<<%d",
+	again:    "if x.retry() {\n\tm.wire(&x)\n}",
+	exact:    "int64(%s)",
+	either:   "either(%s, %s, %s)",
+	isBit:    "truth(%s)",
+	equal:    " == ",
+	differ:   " != ",
+	element:  "e",
+	real:     "float64(%s)",
 }
 
-func (g *goTarget) quote(s string) string { return strconv.Quote(s) }
+func (g *goTarget) whole(t schema.Type, at slot) string { return g.text(t, at.get) }
+func (g *goTarget) chain(*wire.Part)                    {}
+func (g *goTarget) title(s string) string               { return strconv.Quote(s) }
+func (g *goTarget) compared(_ int, s string) string     { return strconv.Quote(s) }
+func (g *goTarget) create(at slot)                      { g.line("%s;", g.make(at)) }
 
 func (g *goTarget) dot(base, name string) string           { return base + "." + name }
 func (g *goTarget) mask(v uint64) string                   { return fmt.Sprintf("%#x", v) }
@@ -143,14 +158,108 @@ func (g *goTarget) alternative(r *record) (read, wrote string) {
 }
 
 func (g *goTarget) regType(reg int) string {
-	switch g.laid.Regs[reg].Type.(type) {
-	case *schema.Text:
+	r := &g.laid.Regs[reg]
+	if m := g.nodes[reg]; m != nil {
+		return "[]" + g.elemType(m)
+	}
+	switch r.Type.(type) {
+	case *schema.Text, *schema.Blob:
 		return "string"
-	case *schema.Blob:
-		return "Hex"
+	}
+	if r.Expr != nil && r.Expr.Kind() == schema.TextExpr {
+		return "string"
 	}
 	return "uint64"
 }
+
+// elemType returns the type of the elements of a list.
+func (g *goTarget) elemType(m *member) string {
+	if m.elem == nil {
+		return g.types[m.record]
+	}
+	return g.memberType(m.elem, true)
+}
+
+func (g *goTarget) bytes(b []byte) string  { return strconv.Quote(string(b)) }
+func (g *goTarget) float(f float64) string { return "float(" + goFloat(f, "float64") + ")" }
+
+func (g *goTarget) text(t schema.Type, v string) string {
+	b, ok := t.(*schema.Blob)
+	switch {
+	case ok && fixedSize(b):
+		return "string(" + v + "[:])"
+	case ok:
+		return "string(" + v + ")"
+	}
+	return v
+}
+
+func (g *goTarget) made(t schema.Type, v string) string {
+	if _, ok := t.(*schema.Blob); ok {
+		return "Hex(" + v + ")"
+	}
+	return v
+}
+
+// fixedSize reports whether the values of bytes have one size.
+func fixedSize(b *schema.Blob) bool { return b.Size == schema.Fixed && !b.Trim && b.Value == nil }
+
+func (g *goTarget) held(t schema.Type, s *wire.Step, at slot) string {
+	switch t := t.(type) {
+	case *schema.Number:
+		switch {
+		case t.Kind == schema.Bool:
+			return "truth(" + at.get + ")"
+		case t.Kind == schema.Float || t.Scale != 0:
+			return "float64(" + at.get + ")"
+		case t.Var == schema.Long:
+			return "int64(" + at.get + ".Low)"
+		}
+	case *schema.Bitfield:
+		if s.Part == nil {
+			_, bits := g.allOf(t, at.get)
+			return "int64(" + bits + ")"
+		}
+		names := g.partNames(t)
+		for i, name := range t.Names {
+			if name != s.Part.Name {
+				continue
+			}
+			if _, truth := bitfieldPart(t, name); truth {
+				return "truth(" + g.dot(at.get, names[i]) + ")"
+			}
+			return "int64(" + g.dot(at.get, names[i]) + ")"
+		}
+	case *schema.Text, *schema.Blob:
+		return g.text(t, at.get)
+	}
+	return "int64(" + at.get + ")"
+}
+
+func (g *goTarget) node(list, i string, _ *member) string {
+	if i != "" {
+		i += "+1"
+	}
+	return list + "[:" + i + "]"
+}
+
+func (g *goTarget) look(name string, s *wire.Step, args, guard, of string) string {
+	kind := [...]string{"int64", "float64", "string"}[s.Kind]
+	if guard != "" {
+		guard = "if !(" + guard + ") {\nreturn\n}\n"
+	}
+	return fmt.Sprintf("%s(%sfunc(e *%s) (v %s) {\n%sreturn %s\n})", name, args, g.elemType(g.nodes[s.Reg]), kind, guard, of)
+}
+
+func (g *goTarget) long(at slot, narrow bool, label string) string {
+	v := "n" + g.id()
+	g.line("%s := x.long(&%s, %v, %s)\n_ = %s", v, at.set, narrow, label, v)
+	return v
+}
+
+func (g *goTarget) tags(list []string) string { return "[]uint32{" + strings.Join(list, ", ") + "}" }
+
+func (g *goTarget) floatBits(v string) string { return "math.Float64bits(" + v + ")" }
 
 func (g *goTarget) variables(regs []int) string {
 	var names []string
@@ -170,7 +279,7 @@ func (g *goTarget) word(name string, _ int) string { return name }
 func (g *goTarget) form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string {
 	out := fmt.Sprintf("number{bits: %d", bits)
 	if v != schema.Sized {
-		out += ", form: " + [...]string{"sized", "leb", "sleb", "zigzag", "vlq"}[v]
+		out += ", form: " + [...]string{"sized", "leb", "sleb", "zigzag", "vlq", "leb", "wide", "wideSigned"}[v]
 	}
 	if order == schema.Big {
 		out += ", big: true"
@@ -212,12 +321,16 @@ func (g *goTarget) pass(method string, at slot, args string) {
 	g.line("x.%s(&%s, %s)", method, at.set, args)
 }
 
-func (g *goTarget) array(at slot, n int, label string) {
-	g.copy(fmt.Sprintf("x.content(%d, 1, %s)", n, label), at.set+"[:]", true)
+func (g *goTarget) stored(p *wire.Part, at slot) bool {
+	if p.Kind != wire.Blob || p.Extent.Size != schema.Fixed {
+		return false
+	}
+	g.copies(fmt.Sprintf("x.content(%d, 1, %s)", p.Extent.N, g.label(p.Field)), at.set+"[:]", true)
+	return true
 }
 
-// copy writes bytes that are copied; appended: those that are written have no place yet.
-func (g *goTarget) copy(bytes, to string, appended bool) {
+// copies writes bytes that are copied; appended: those that are written have no place yet.
+func (g *goTarget) copies(bytes, to string, appended bool) {
 	write := "copy(b, $to)"
 	if appended {
 		write = "x.b = append(x.b, $to...)"
@@ -317,18 +430,13 @@ func (g *goTarget) blocks(i, b, list, n string, size int, p *wire.Part) {
 
 // copied copies the elements of a list if they are bytes, of which any are legal.
 func (g *goTarget) copied(list, n string, p *wire.Part) bool {
-	if !p.List.Bare || len(p.Elem.Parts[0].Items) != 1 {
-		return false
-	}
-	it := &p.Elem.Parts[0].Items[0]
-	t, ok := it.Type.(*schema.Number)
-	if !ok || g.mem[p.Field].elem.typ != t || goNumber(t) != "uint8" || t.Bits != 8 || t.Min != nil || t.Max != nil || it.Reg != wire.None && g.read[it.Reg] {
+	if !g.areBytes(p) {
 		return false
 	}
 	if p.Extent.Size == schema.Fixed {
-		g.copy(g.allBytes(list, n, 1, p), list+"[:]", false)
+		g.copies(g.allBytes(list, n, 1, p), list+"[:]", false)
 	} else {
-		g.copy(g.allBytes(list, n, 1, p), list, false)
+		g.copies(g.allBytes(list, n, 1, p), list, false)
 	}
 	return true
 }
@@ -426,15 +534,47 @@ func (g *goTarget) direct(k *block, it *wire.Item, t *schema.Number, slot slot, 
 	k.out = append(k.out, g.send(k.b, it, bits, wrote))
 }
 
-func (g *goTarget) blob(k *block, it *wire.Item, at slot, _ string) {
+func (g *goTarget) copy(k *block, it *wire.Item, at slot, _ string) bool {
+	if _, ok := it.Type.(*schema.Blob); !ok {
+		return false
+	}
 	k.in = append(k.in, fmt.Sprintf("copy(%s[:], %s)", at.set, g.slice(k.b, it)))
 	k.out = append(k.out, fmt.Sprintf("copy(%s, %s[:])", g.slice(k.b, it), at.set))
+	return true
 }
 
 // goAll is the member with all bits of a bitfield.
 const goAll = "Value"
 
-func (g *goTarget) allOf(_ *schema.Bitfield, at string) (member, bits string) {
+// flags has the high bits of a bitfield in a variable of their own. Without a label it declares it.
+func (g *goTarget) flags(t *schema.Bitfield, v string, at slot, label string) {
+	high := v + "h"
+	if label == "" {
+		g.line("var %s uint64", high)
+		if t.All != "" {
+			g.line("%s = %s.%s.High", high, at.get, goAll)
+		}
+		return
+	}
+	long := v + "l"
+	g.line("%s := Uint128{%s, %s}\n%s = x.long(&%s, false, %s)\n%s = %s.High", long, high, v, v, long, label, high, long)
+	if t.All != "" {
+		g.keep(at.set+"."+goAll, long)
+	}
+}
+
+func (g *goTarget) higher(t *schema.Bitfield, v string, p schema.Part) (string, schema.Part) {
+	if t.Var == schema.Long && p.Shift >= 64 {
+		v += "h"
+		p.Shift -= 64
+	}
+	return v, p
+}
+
+func (g *goTarget) allOf(t *schema.Bitfield, at string) (member, bits string) {
+	if t.Var == schema.Long {
+		return at + "." + goAll, at + "." + goAll + ".Low"
+	}
 	return at + "." + goAll, "uint64(" + at + "." + goAll + ")"
 }
 
@@ -461,7 +601,7 @@ func (g *goTarget) step(s *wire.Step, args []string) string {
 	switch s.Op {
 	case schema.Literal:
 		return fmt.Sprintf("literal(%d)", s.Int)
-	case schema.Ref:
+	case schema.Ref, schema.Begin, schema.End, schema.Index:
 		return g.operand(s)
 	case schema.Not:
 		return "truth(" + args[0] + " == 0)"
@@ -489,6 +629,16 @@ func (g *goTarget) step(s *wire.Step, args []string) string {
 func (g *goTarget) operand(s *wire.Step) string {
 	v := g.reg(s.Reg)
 	switch {
+	case s.Kind == schema.TextExpr:
+		return v
+	case s.Num != nil && s.Num.Kind == schema.Float:
+		v = fmt.Sprintf("bitsFloat(%d, %s)", s.Num.Bits, v)
+		if s.Num.Scale != 0 {
+			v = fmt.Sprintf("(%s * %s)", v, floatText(s.Num.Scale))
+		}
+		return v
+	case s.Num != nil:
+		return "(" + g.cast(s.Num, v, false) + ")"
 	case s.Part != nil && s.Part.Mask != 0:
 		v = "truth(" + g.partOf(v, *s.Part) + ")"
 	case s.Part != nil:

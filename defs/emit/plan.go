@@ -75,7 +75,8 @@ type member struct {
 	part   int             // number of optional parts that it requires; 0: always present
 	alt    bool            // of an alternative
 	book   schema.ItemKind
-	isBook bool // one of Code, Counter, Check
+	isBook bool    // one of Code, Counter, Check, and Present for a member that is another one's chosen
+	chosen *member // of a choice without a name: its alternative, if nothing else tells it where it is written
 }
 
 // label returns the name of the member in values: "name", and "name#1" for an earlier field of the same name.
@@ -113,16 +114,17 @@ type item struct {
 	form  schema.Varint // of a code
 }
 
-// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value.
-func newPlan(s *schema.Schema, o Options, symbols bool, known features) *plan {
+// newPlan returns the plan of a schema. symbols: the user of the target may define constants without a value. checks fail for other messages that the
+// target cannot express.
+func newPlan(s *schema.Schema, o Options, symbols bool, known features, checks ...func(*wire.Message)) *plan {
 	p := &plan{schema: s, byStruct: map[*schema.Struct]*record{}, byShape: map[string]*record{}, shapes: map[*schema.Struct]string{}, ids: map[string]string{}, room: o.room, counted: map[*schema.Struct]bool{}, losses: slices.Clone(o.lost)}
 	for _, m := range s.Messages {
-		p.message(m, symbols, known)
+		p.message(m, symbols, known, checks)
 	}
 	return p
 }
 
-func (p *plan) message(m *schema.Message, symbols bool, known features) {
+func (p *plan) message(m *schema.Message, symbols bool, known features, checks []func(*wire.Message)) {
 	records, structs := len(p.records), len(p.made)
 	ok := p.try(m, known, func(laid *wire.Message) {
 		p.encodings(laid)
@@ -138,8 +140,8 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 		out.min = byteSum(laid.Body.Min)
 		w := wiring{plan: p, m: out}
 		w.message()
-		if known == cFeatures {
-			(&cTarget{}).selects(laid)
+		for _, check := range checks {
+			check(laid)
 		}
 		p.records = append(p.records, out.record)
 		p.messages = append(p.messages, out)
@@ -147,6 +149,15 @@ func (p *plan) message(m *schema.Message, symbols bool, known features) {
 	})
 	if !ok {
 		p.forget(records, structs)
+	}
+}
+
+// stored reports the messages whose contents the target cannot compress.
+func (p *plan) stored() {
+	for _, m := range p.messages {
+		if m.packed {
+			p.lose(m.m, "", "compressed contents are read, and written without compression")
+		}
 	}
 }
 
@@ -267,12 +278,18 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 	}
 	extent := func(e schema.Extent) {
 		fmt.Fprintf(b, "%d,%d,", e.Size, e.N)
+		if e.Trim {
+			b.WriteString("t,")
+		}
 		limit(e.Min)
 		limit(e.Max)
 	}
 	switch t := t.(type) {
 	case *schema.Number:
 		fmt.Fprintf(b, "n%d,%d,%d,%v,%v,%v,%d", t.Bits, t.Kind, t.Order, t.Scale, t.Wrap, t.Truncate, t.Add)
+		if t.Var == schema.Long {
+			b.WriteByte('l')
+		}
 		limit(t.Min)
 		limit(t.Max)
 	case *schema.Bitfield:
@@ -281,7 +298,9 @@ func (p *plan) shapeType(b *strings.Builder, t schema.Type) {
 		fmt.Fprintf(b, "t%d", t.Charset)
 		extent(t.Extent)
 	case *schema.Blob:
-		b.WriteByte('b')
+		if b.WriteByte('b'); t.Value != nil {
+			b.WriteByte('v')
+		}
 		extent(t.Extent)
 	case *schema.List:
 		fmt.Fprintf(b, "l%v,%v", t.Bare, t.Linked)
@@ -407,7 +426,7 @@ func bare(g *schema.Group) bool {
 // choice makes the types of the alternatives of a choice: members of the record around them, or one or several kinds.
 func (p *plan) choice(r *record, m *member, t *schema.Choice) {
 	m.kind = map[int]*member{}
-	byType := map[string]*member{}
+	byType, names := map[string]*member{}, map[string]bool{}
 	for i := range t.Cases {
 		a := &t.Cases[i]
 		switch {
@@ -423,6 +442,9 @@ func (p *plan) choice(r *record, m *member, t *schema.Choice) {
 		if name == "" {
 			name = "case" + strconv.FormatUint(a.Value, 10)
 		}
+		if a.Text != nil { // its name is in quotes
+			name = *a.Text
+		}
 		if a.Else && a.Name == "" {
 			name = "other"
 		}
@@ -433,6 +455,10 @@ func (p *plan) choice(r *record, m *member, t *schema.Choice) {
 		shape := p.typeShape(inner.Type)
 		k := byType[shape]
 		if k == nil {
+			for i := 2; names[name]; i++ {
+				name = strings.TrimRight(name, "_0123456789") + "_" + strconv.Itoa(i)
+			}
+			names[name] = true
 			k = &member{field: &inner, name: name, typ: inner.Type}
 			byType[shape] = k
 			m.kinds = append(m.kinds, k)

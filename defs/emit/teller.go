@@ -65,6 +65,10 @@ type branch struct {
 
 // branches writes alternatives. total: the last one is unconditional.
 func (w *teller) branches(list []branch, total bool) {
+	if len(list) == 1 && total {
+		list[0].body()
+		return
+	}
 	for i, b := range list {
 		v := vars{"cond": b.cond, "text": b.comment}
 		word := map[bool]string{true: "if ", false: "} else if "}[i == 0]
@@ -214,6 +218,7 @@ func (w *teller) words(r *record, m *member) string {
 	if m.isBook {
 		words = append(words, map[schema.ItemKind]string{
 			schema.Code: "the " + w.say.code + " of the message", schema.Counter: "sequence number of the message", schema.Check: "checksum, copied from the wire",
+			schema.Present: "what decides which alternative is written where the bytes before it do not",
 		}[m.book])
 	}
 	if m.field != nil && m.field.Doc != "" {

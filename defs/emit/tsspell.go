@@ -27,9 +27,12 @@ var tsPrints = prints{
 }
 
 var tsWording = wording{
-	declare:  "const %s = %s;",
+	declare:  "const %[2]s = %[3]s;",
 	guard:    "$call;",
-	closure:  "() => {",
+	nested:   "$call, () => {\n\t$body\n});",
+	sides:    closeSides,
+	text:     "%[1]s.units(%[2]s)",
+	absent:   "unless(%s, %s !== undefined)",
 	branch:   "%s: {",
 	merge:    "\tbreak;\n}",
 	nowhere:  "0",
@@ -46,10 +49,21 @@ var tsWording = wording{
 	bits:     "let %s = 0n;",
 	part:     "((%s >> %dn) & %s)",
 	shifted:  "%s << %dn",
+	again:    "if (x.retry()) wire$type(x, m)",
+	exact:    "BigInt(%s)",
+	either:   "(%s !== 0n ? %s : %s)",
+	isBit:    "truth(%s)",
+	equal:    " === ",
+	differ:   " !== ",
+	element:  "e",
+	real:     "Number(%s)",
 }
 
 func (g *tsTarget) dot(base, name string) string               { return base + dot(name) }
-func (g *tsTarget) quote(s string) string                      { return jsString(s) }
+func (g *tsTarget) whole(t schema.Type, at slot) string        { return g.text(t, at.get) }
+func (g *tsTarget) chain(*wire.Part)                           {}
+func (g *tsTarget) title(s string) string                      { return jsString(s) }
+func (g *tsTarget) create(at slot)                             { g.line("%s;", g.make(at)) }
 func (g *tsTarget) mask(v uint64) string                       { return fmt.Sprintf("%dn", v) }
 func (g *tsTarget) partNames(t *schema.Bitfield) []string      { return t.Names }
 func (g *tsTarget) bounds(e schema.Extent) (lo, hi string)     { return bounds(e, "Infinity") }
@@ -147,11 +161,12 @@ func (g *tsTarget) regType(reg int) string {
 	if g.computed[reg] {
 		return "bigint"
 	}
+	if m := g.nodes[reg]; m != nil {
+		return g.memberType(m)
+	}
 	switch t := r.Type.(type) {
-	case *schema.Text:
+	case *schema.Text, *schema.Blob:
 		return "string"
-	case *schema.Blob:
-		return "Uint8Array"
 	case *schema.Bitfield:
 		return "bigint"
 	case *schema.Number:
@@ -168,7 +183,11 @@ func (g *tsTarget) regType(reg int) string {
 func (g *tsTarget) variables(regs []int) string {
 	var out []string
 	for _, reg := range regs {
-		out = append(out, g.reg(reg)+" = "+map[string]string{"string": `""`, "Uint8Array": "new Uint8Array(0)", "bigint": "0n", "number": "0"}[g.regType(reg)])
+		if m := g.nodes[reg]; m != nil {
+			out = append(out, g.reg(reg)+": "+g.regType(reg)+" = []")
+			continue
+		}
+		out = append(out, g.reg(reg)+" = "+map[string]string{"string": `""`, "bigint": "0n", "number": "0"}[g.regType(reg)])
 	}
 	if len(out) == 0 {
 		return ""
@@ -185,7 +204,11 @@ func (g *tsTarget) word(name string, bits int) string {
 }
 
 func (g *tsTarget) form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string {
-	text := fmt.Sprintf("coding(%d, %q, %v, %v, %d)", bits, [...]string{"sized", "leb", "sleb", "zigzag", "vlq"}[v], order == schema.Big, isSigned, add)
+	exact := ""
+	if add > 1<<53 || add < -1<<53 {
+		exact = fmt.Sprintf(", %dn", add)
+	}
+	text := fmt.Sprintf("coding(%d, %q, %v, %v, %d%s)", bits, [...]string{"sized", "leb", "sleb", "zigzag", "vlq", "leb", "wide", "wideSigned"}[v], order == schema.Big, isSigned, add, exact)
 	if g.codings[text] == "" {
 		g.codings[text] = g.top.take("coding" + strconv.Itoa(len(g.codings)+1))
 		g.encodings = append(g.encodings, fmt.Sprintf("const %s = %s;\n", g.codings[text], text))
@@ -231,7 +254,7 @@ func (g *tsTarget) kind(at slot, kind *member, _ bool) slot {
 		return at
 	}
 	v := "p" + g.id()
-	g.declare(v, g.make(at))
+	g.declare("", v, g.make(at))
 	return slot{set: v, get: v}
 }
 
@@ -244,7 +267,7 @@ func (g *tsTarget) part(r *record, base slot, parts []wire.Part) {
 				list += fmt.Sprintf(", %s === undefined ? 0 : %d", g.of(base, m).set, m.part)
 			}
 		}
-		g.declare("parts", "Math.max("+list+")")
+		g.declare("", "parts", "Math.max("+list+")")
 	}
 	g.line("if (!x.optional(parts, %d)) return;", parts[0].Optional)
 	for i := range parts { // what is read into must be there
@@ -272,9 +295,7 @@ func (g *tsTarget) pass(method string, at slot, args string) {
 	g.line("%s = x.%s(%s, %s);", at.set, method, at.get, args)
 }
 
-func (g *tsTarget) array(at slot, n int, label string) {
-	g.pass("blob", at, fmt.Sprintf("%d, %s", n, label))
-}
+func (g *tsTarget) stored(*wire.Part, slot) bool { return false }
 
 func (g *tsTarget) pick(cond string, a, b uint64, bits int) string {
 	n := suffix(bits > 32)
@@ -474,10 +495,14 @@ func (g *tsTarget) direct(k *block, it *wire.Item, t *schema.Number, at slot, la
 	k.out = append(k.out, g.send(k.b, it, bits))
 }
 
-func (g *tsTarget) blob(k *block, it *wire.Item, at slot, label string) {
+func (g *tsTarget) copy(k *block, it *wire.Item, at slot, label string) bool {
+	if _, ok := it.Type.(*schema.Blob); !ok {
+		return false
+	}
 	from, n := tsAt(k.b, it.Off/8), it.Bits/8
 	k.in = append(k.in, fmt.Sprintf("%s = x.slice(%s, %s)", at.set, from, tsAt(k.b, it.Off/8+n)))
 	k.out = append(k.out, fmt.Sprintf("x.fill(%s, %d, %s, %s)", from, n, at.get, label))
+	return true
 }
 
 func (g *tsTarget) allOf(t *schema.Bitfield, at string) (member, bits string) {
@@ -506,7 +531,7 @@ func (g *tsTarget) step(s *wire.Step, args []string) string {
 	switch s.Op {
 	case schema.Literal:
 		return fmt.Sprintf("wrap(%dn)", s.Int) // a type that is no literal
-	case schema.Ref:
+	case schema.Ref, schema.Begin, schema.End, schema.Index:
 		return g.operand(s)
 	case schema.Not:
 		return "truth(" + args[0] + " === 0n)"
@@ -532,6 +557,21 @@ func (g *tsTarget) step(s *wire.Step, args []string) string {
 // operand returns the value of a register.
 func (g *tsTarget) operand(s *wire.Step) string {
 	v, big := g.reg(s.Reg), g.regType(s.Reg) == "bigint"
+	switch {
+	case s.Kind == schema.TextExpr:
+		if _, ok := g.laid.Regs[s.Reg].Type.(*schema.Text); ok {
+			return "textOf(" + v + ")"
+		}
+		return v
+	case s.Num != nil && s.Num.Kind == schema.Float:
+		v = fmt.Sprintf("bitsFloat(%d, %s)", s.Num.Bits, v)
+		if s.Num.Scale != 0 {
+			v = fmt.Sprintf("(%s * %s)", v, floatText(s.Num.Scale))
+		}
+		return v
+	case s.Num != nil:
+		return "(" + g.cast(s.Num, v, false) + ")"
+	}
 	if !big {
 		v = "BigInt(" + v + ")"
 	}
@@ -551,4 +591,102 @@ func (g *tsTarget) operand(s *wire.Step) string {
 		return fmt.Sprintf("wrap(%s + (%dn))", v, s.Add)
 	}
 	return v
+}
+
+func isText(t schema.Type) bool {
+	switch t.(type) {
+	case *schema.Text, *schema.Blob:
+		return true
+	}
+	return false
+}
+
+func (g *tsTarget) bytes(b []byte) string {
+	var text strings.Builder
+	for _, c := range b {
+		text.WriteRune(rune(c))
+	}
+	return jsString(text.String())
+}
+
+func (g *tsTarget) float(f float64) string { return "(" + jsFloat(f, false) + ")" }
+func (g *tsTarget) compared(reg int, s string) string {
+	if _, ok := g.laid.Regs[reg].Type.(*schema.Text); ok {
+		return jsString(s)
+	}
+	return g.bytes([]byte(s))
+}
+
+func (g *tsTarget) tags(list []string) string { return "[" + strings.Join(list, ", ") + "]" }
+
+func (g *tsTarget) floatBits(v string) string { return "floatBits(" + v + ")" }
+
+func (g *tsTarget) text(t schema.Type, v string) string {
+	if _, ok := t.(*schema.Blob); ok {
+		return "latin1.decode(" + v + ")"
+	}
+	return v
+}
+
+func (g *tsTarget) made(t schema.Type, v string) string {
+	if _, ok := t.(*schema.Blob); ok {
+		return "latin1.encode(" + v + ", \"\")"
+	}
+	return "fromText(" + v + ")"
+}
+
+func (g *tsTarget) held(t schema.Type, s *wire.Step, at slot) string {
+	number := func(typ, v string) string {
+		switch typ {
+		case "boolean":
+			return "truth(" + v + ")"
+		case "bigint":
+			return "wrap(" + v + ")"
+		}
+		return "BigInt(" + v + ")"
+	}
+	switch t := t.(type) {
+	case *schema.Number:
+		if t.Kind == schema.Float || t.Scale != 0 {
+			return at.get
+		}
+		return number(tsNumber(t), at.get)
+	case *schema.Bitfield:
+		name := t.All
+		if s.Part != nil {
+			name = s.Part.Name
+		}
+		return number(tsPart(t, name), g.dot(at.get, name))
+	case *schema.Text:
+		return "textOf(" + at.get + ")"
+	}
+	return g.text(t, at.get)
+}
+
+func (g *tsTarget) node(list, _ string, _ *member) string { return list }
+
+func (g *tsTarget) look(name string, s *wire.Step, args, _, of string) string {
+	return fmt.Sprintf("%s(%s(e) => %s, %s)", name, args, of, [...]string{"0n", "0", `""`}[s.Kind])
+}
+
+func (g *tsTarget) long(at slot, narrow bool, label string) string {
+	v := "n" + g.id()
+	g.declare("", v, fmt.Sprintf("x.long(%s, %v, %s)", at.get, narrow, label))
+	g.keep(at.set, v)
+	return v
+}
+
+func (g *tsTarget) higher(_ *schema.Bitfield, v string, p schema.Part) (string, schema.Part) {
+	return v, p
+}
+
+func (g *tsTarget) flags(t *schema.Bitfield, v string, at slot, label string) {
+	if label == "" {
+		return
+	}
+	g.line("%s = x.long(%s, false, %s);", v, v, label)
+	if t.All != "" {
+		all, _ := g.allOf(t, at.set)
+		g.keep(all, v)
+	}
 }

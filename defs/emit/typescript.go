@@ -36,7 +36,7 @@ func tsNames(text string) (out []string) {
 	return out
 }
 
-var tsMethod = regexp.MustCompile(`(?m)^\t(\w+)(?:<\w+>)?\(`)
+var tsMethod = regexp.MustCompile(`(?m)^\t(?:get |set )?(\w+)(?:<\w+>)?(?:\(| = )`)
 
 // tsWords notes the names in a text, those of members of the coder as x.name.
 func tsWords(text string, used map[string]bool) {
@@ -91,11 +91,7 @@ func tsSupport(text string, packed bool) string {
 // emitTypeScript writes a TypeScript module of one file.
 func emitTypeScript(s *schema.Schema, o Options) ([]File, []Loss) {
 	p := newPlan(s, o, false, tsFeatures)
-	for _, m := range p.messages {
-		if m.packed {
-			p.lose(m.m, "", "compressed contents are read, and written without compression")
-		}
-	}
+	p.stored()
 	g := &tsTarget{newWirer(p, &tsPrints, &tsWording, tsReserved), map[string]string{}, map[*member]bool{}, nil}
 	g.tongue, g.lang = g, g
 	for _, m := range p.messages { // messages first, so that they keep their names

@@ -30,7 +30,7 @@ static void fail(int i, const char *what, int result)
 	same, checked := map[*record]bool{}, map[*message]bool{}
 	for i := range list {
 		v := &list[i]
-		if v.val != nil {
+		if v.val != nil || v.m.packed {
 			g.same(v.m.record, same)
 		}
 	}
@@ -129,8 +129,22 @@ func (g *cTarget) check(m *message, compared bool) {
 	g.line("if (in.pos != used)")
 	g.line("\tfail(i, \"unexpected number of bytes read\", (int)in.pos);")
 	g.line("result = %s_write(&out, got);", name)
-	g.line("if (result != 0 || out.pos != used || memcmp(made, data, used) != 0)")
+	other := "result != 0 || out.pos != used || memcmp(made, data, used) != 0"
+	if m.packed { // it is written in another form
+		other = "result != 0 || out.pos != n"
+	}
+	g.line("if (%s)", other)
 	g.line("\tfail(i, \"writing the message again gives other bytes\", result);")
+	if m.packed {
+		g.open("else {")
+		g.line("wb_in back = {made, n, 0, &mem};")
+		g.line("%s_t *again = malloc(sizeof *again);", name)
+		g.line("result = %s_read(&back, again);", name)
+		g.line("if (result != 0 || back.pos != n || !same_%s(got, again))", name)
+		g.line("\tfail(i, \"the message that was written is another one\", result);")
+		g.line("free(again);")
+		g.shut("}")
+	}
 	if compared {
 		r := m.record
 		g.open("if (want != NULL) {")
@@ -148,7 +162,7 @@ func (g *cTarget) check(m *message, compared bool) {
 		g.depth--
 		g.open("} else {")
 		g.line("result = %s_write(&out, want);", name)
-		g.line("if (result != 0 || out.pos != used || memcmp(made, data, used) != 0)")
+		g.line("if (%s)", other)
 		g.line("\tfail(i, \"writing the values gives other bytes\", result);")
 		g.shut("}")
 		g.shut("}")
@@ -220,13 +234,12 @@ func (g *cTarget) comparePointer(m *member, a, b string, null bool) {
 }
 
 func (g *cTarget) compare(m *member, a, b string) {
-	run := func(e schema.Extent) {
+	run := func() {
 		_, unit := unitType(m.typ)
-		_, inside := g.room(e, uint64(unit))
-		switch {
-		case e.Size == schema.Fixed:
+		switch n, length := g.inside(m.typ); {
+		case n != "" && length == "":
 			g.differ("memcmp(%s, %s, sizeof %s) != 0", a, b, a)
-		case inside:
+		case n != "":
 			g.differ("%s.len != %s.len || memcmp(%s.data, %s.data, %s.len * sizeof %s.data[0]) != 0", a, b, a, b, a, a)
 		default:
 			g.differ("%s.len != %s.len || (%s.len > 0 && memcmp(%s.data, %s.data, %s.len * %d) != 0)", a, b, a, a, b, a, unit)
@@ -242,18 +255,24 @@ func (g *cTarget) compare(m *member, a, b string) {
 			g.differ("%s != %s && (%s == %s || %s == %s)", a, b, a, a, b, b) // NaN differs from itself
 			return
 		}
+		if t.Var == schema.Long {
+			g.differ("%s.high != %s.high || %s.low != %s.low", a, b, a, b)
+			return
+		}
 		g.differ("%s != %s", a, b)
 	case *schema.Bitfield:
-		if t.All != "" {
+		if t.All != "" && t.Var == schema.Long {
+			g.differ("%s.%s.high != %s.%s.high || %s.%s.low != %s.%s.low", a, cAll, b, cAll, a, cAll, b, cAll)
+		} else if t.All != "" {
 			g.differ("%s.%s != %s.%s", a, cAll, b, cAll)
 		}
 		for _, name := range g.partNames(t) {
 			g.differ("%s.%s != %s.%s", a, name, b, name)
 		}
 	case *schema.Text:
-		run(t.Extent)
+		run()
 	case *schema.Blob:
-		run(t.Extent)
+		run()
 	case *schema.List:
 		i := "i" + g.id()
 		n, at := strconv.Itoa(max(t.N, 0)), "["+i+"]"
@@ -356,7 +375,7 @@ func (g *cTarget) literalOf(m *member, v any) string {
 		case inside:
 			return fmt.Sprintf("{ .len = %d, .data = %s }", len(elems), braces(elems))
 		}
-		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.inner(m, "[]"), braces(elems))
+		return fmt.Sprintf("{ .len = %d, .data = (%s)%s }", len(elems), g.elemType(m, "[]"), braces(elems))
 	}
 	return g.literal(nil, m.record, fields(v))
 }
@@ -364,7 +383,7 @@ func (g *cTarget) literalOf(m *member, v any) string {
 // runLiteral returns the literal of text or bytes.
 func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) string {
 	typ, size := unitType(t)
-	_, inside := g.room(e, uint64(size))
+	n, length := g.inside(t)
 	if len(units) == 0 && !e.Null {
 		return "{ 0 }"
 	}
@@ -382,9 +401,9 @@ func (g *cTarget) runLiteral(t schema.Type, e schema.Extent, units []uint16) str
 		}
 	}
 	switch {
-	case e.Size == schema.Fixed:
+	case n != "" && length == "":
 		return braces(parts)
-	case inside:
+	case n != "":
 		return fmt.Sprintf("{ .len = %d, .data = %s }", len(units), braces(parts))
 	}
 	return fmt.Sprintf("{ .len = %d, .data = (const uint8_t *)%s }", len(units), cBytes(wire))

@@ -26,6 +26,7 @@ import (
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
 	"wirebench/defs/tera"
+	"wirebench/defs/wire"
 )
 
 // sample is a schema, and messages for the code generated from it.
@@ -522,7 +523,7 @@ func randomNumber(b *strings.Builder, rng *rand.Rand, n *schema.Number) {
 func (r *row) sameMeaning(t *testing.T, s *schema.Schema, text string) bool {
 	t.Helper()
 	data, err := hex.DecodeString(text)
-	if err != nil || len(text) != len(r.again) {
+	if err != nil {
 		return false
 	}
 	for _, m := range s.Messages {
@@ -533,9 +534,10 @@ func (r *row) sameMeaning(t *testing.T, s *schema.Schema, text string) bool {
 		if err != nil {
 			t.Fatal(err)
 		}
+		packed := slices.ContainsFunc(p.Wire().Features(), func(u wire.Use) bool { return u.Feature == wire.Compression })
 		var rec codec.Record
 		p.Decode(&rec, data)
-		return rec.Status() == codec.OK && bytes.Equal(nanBits.ReplaceAll(value.AppendJSON(nil, &rec), []byte(`"NaN"`)), r.value)
+		return rec.Status() == codec.OK && (packed || len(text) == len(r.again)) && bytes.Equal(nanBits.ReplaceAll(value.AppendJSON(nil, &rec), []byte(`"NaN"`)), r.value)
 	}
 	return false
 }
@@ -700,12 +702,12 @@ func zero(v any) bool {
 }
 
 // jsonLines returns rows in the input format of a harness.
-func jsonLines(t *testing.T, rows []row) []byte {
+func jsonLines[R any](t *testing.T, rows []R) []byte {
 	var b bytes.Buffer
 	for _, r := range rows {
 		line, err := json.Marshal(r)
 		if err != nil {
-			t.Fatalf("%v in %s", err, r.Write)
+			t.Fatalf("%v in %+v", err, r)
 		}
 		b.Write(line)
 		b.WriteByte('\n')

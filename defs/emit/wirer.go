@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"wirebench/defs/schema"
 	"wirebench/defs/wire"
@@ -18,6 +19,8 @@ type wiring struct {
 	mem    []*member // by field
 	around []*record // likewise: the record of its member
 	inside int       // depth of contents with an end of their own
+	packed int       // depth of those that are compressed, or have a key
+	lists  []int     // those around
 	losses
 }
 
@@ -69,7 +72,7 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 		if x.Field != wire.None {
 			name = laid.Fields[x.Field].Schema.Name
 		}
-		if x.Optional > 0 {
+		if x.Optional > 0 && (r != nil || !isConstant(x) || w.inside == 0) {
 			if r == nil {
 				fail("optional parts in an alternative, or in a value without a type of its own")
 			}
@@ -88,20 +91,9 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 				fail("the text %q may be absent", name)
 			}
 		case wire.Group:
-			k := laid.Packing(x)
-			if k > schema.Gzip {
-				fail("contents of %q are compressed by %s", name, k)
-			}
-			w.m.packed = w.m.packed || k != schema.Unpacked
-			w.plan.packed = w.plan.packed || w.m.packed
-			if k != schema.Unpacked || x.Bytes != wire.None {
-				w.inside++
-			}
-			w.parts(x.Body.Parts, w.mem[x.Field].record)
-			if k != schema.Unpacked || x.Bytes != wire.None {
-				w.inside--
-			}
+			w.group(x, name)
 		case wire.List:
+			w.lists = append(w.lists, x.Field)
 			if m := w.mem[x.Field]; x.List.Bare {
 				w.field(x.Elem.Fields[0], m.elem, nil)
 				w.parts(x.Elem.Parts, nil)
@@ -109,19 +101,71 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 				w.fields(x.Elem.Fields, m.record)
 				w.parts(x.Elem.Parts, m.record)
 			}
-		case wire.Weave:
+			w.lists = w.lists[:len(w.lists)-1]
+		case wire.Weave, wire.Tagged:
 			w.parts(x.Lists, nil)
 		case wire.Choice:
 			w.choice(x, r, name)
+			if i > 0 && unsure(&parts[i-1], x) && laid.Fields[x.Field].Schema.Type.(*schema.Choice).Anon {
+				w.chosen(x)
+			}
 		}
 		if x.Expr != nil {
 			for _, s := range *x.Expr {
+				if s.Listed && slices.Contains(w.lists, s.Field) {
+					fail("an expression depends on the number of elements of a list, in one of them")
+				}
 				if s.Op == schema.Ref && laid.Regs[s.Reg].Kind != schema.Value && laid.Regs[s.Reg].Kind != schema.Count {
 					fail("an expression depends on a size")
 				}
 			}
 		}
 	}
+}
+
+// chosen adds the member that tells the alternative of a choice without a name, where what is written cannot.
+func (w *wiring) chosen(x *wire.Part) {
+	if m, r := w.mem[x.Field], w.around[x.Field]; m.chosen == nil {
+		m.chosen = &member{name: "case", typ: &schema.Number{Bits: 64}, book: schema.Present, isBook: true}
+		r.members = append(r.members, m.chosen)
+	}
+}
+
+// group checks the contents of a group with a body of its own.
+func (w *wiring) group(x *wire.Part, name string) {
+	k := w.m.laid.Packing(x)
+	if k > schema.Gzip && !k.Keyed() {
+		fail("contents of %q are compressed by %s", name, k)
+	}
+	if x.At != wire.None && w.packed > 0 {
+		w.lose(w.m.m, w.m.laid.Path(x.Field), "contents at a position in compressed ones are read, and cannot be written")
+	}
+	w.m.packed = w.m.packed || k != schema.Unpacked && !k.Keyed()
+	w.plan.packed = w.plan.packed || w.m.packed
+	own, packed := k != schema.Unpacked || x.Bytes != wire.None || x.At != wire.None, k != schema.Unpacked
+	if own {
+		w.inside++
+	}
+	if packed {
+		w.packed++
+	}
+	w.parts(x.Body.Parts, w.mem[x.Field].record)
+	if own {
+		w.inside--
+	}
+	if packed {
+		w.packed--
+	}
+}
+
+// isConstant reports whether a part has nothing but constant bytes.
+func isConstant(p *wire.Part) bool {
+	return p.Kind == wire.Block && !slices.ContainsFunc(p.Items, func(it wire.Item) bool { return it.Kind != schema.Const })
+}
+
+// unsure reports whether what selects the alternatives of a choice, by the part before it, is not known while they are written.
+func unsure(p, choice *wire.Part) bool {
+	return p.Kind == wire.Let && choice.Kind == wire.Choice && choice.Field != wire.None && len(choice.Cases) > 0 && choice.Cases[0].Reg == p.Reg && p.Expr.Unsure(false)
 }
 
 // optional notes the members that are there only if a part is.
@@ -195,9 +239,6 @@ func (w *wiring) alternative(c *wire.Case, f, k int) {
 
 func (w *wiring) item(it *wire.Item) {
 	m := w.m
-	if it.Var == schema.Long {
-		fail("integers of 128 bits")
-	}
 	if n, ok := it.Type.(*schema.Number); ok && it.Kind == schema.Value && n.Kind == schema.Float {
 		switch name := m.laid.Fields[it.Field].Schema.Name; {
 		case it.Off%8 != 0:
@@ -231,6 +272,8 @@ type wirer struct {
 	mem      []*member          // likewise
 	read     []bool             // by register: something depends on it
 	computed map[int]bool       // registers with the value of an expression
+	moves    bool               // the message has parts that depend on positions
+	nodes    map[int]*member    // by register of the elements of a list: the list
 	fn       *function
 	methods  map[string]string
 	shared   map[string]string // functions of groups that contain themselves, by struct
@@ -241,37 +284,57 @@ type wirer struct {
 type slot struct {
 	set, get string
 	zero     string // of a value that may be missing
-	typ      string // likewise
+	typ      string // what else the language must know: likewise, the type
+	mem      *member
 }
 
 // wording is the formats of a language for short expressions and statements.
 type wording struct {
-	declare  string // a variable and its value
-	guard    string // returns unless a call of the coder succeeds
-	failed   string // leaves a loop after an error, "" if errors are thrown
-	closure  string // starts a function without parameters
-	branch   string // opens an alternative of a switch
-	merge    string // closes it
-	nowhere  string // no block
-	place    string // of a number in a block
-	length   string // of a list or of bytes
-	end      string // where what is written ends so far
-	bit      string // the place of a bit of the newest block
-	some     string // a value is there
-	unsigned string // an integer, as the register of a count
-	signed   string // such a register, as a signed number
-	units    string // likewise, as a number of units
-	let      string // an expression, as a register
-	ref      string // a variable to be changed
-	bits     string // declares the bits of a bitfield
-	part     string // bits, shifted and masked
-	shifted  string // a number, shifted
+	declare  string    // a variable: its type, for languages that need it, its name and its value
+	guard    string    // returns unless a call of the coder succeeds
+	failed   string    // leaves a loop after an error, "" if errors are thrown
+	nested   string    // $call passes contents with an end of their own, with the statements $body: a function of $name for $args; $id is a number
+	sides    [3]string // statements that depend on the direction, of both, of those that write, $out, and of those that read, $in
+	regs     string    // those that set registers unless the message is read, $regs; "" if they are among those that write
+	same     string    // the condition that a register is a text; "" if a switch compares texts
+	branch   string    // opens an alternative of a switch
+	merge    string    // closes it
+	nowhere  string    // no block
+	place    string    // of a number in a block
+	length   string    // of a list or of bytes
+	end      string    // where what is written ends so far
+	bit      string    // the place of a bit of the newest block
+	some     string    // a value is there
+	text     string    // the number of units of a text: its encoding, and the expressions that read and set it
+	absent   string    // the number of elements or bytes, which may be absent: their number, and what sets them
+	owned    bool      // the memory of lists is the caller's: their counts need not be mistrusted
+	unsigned string    // an integer, as the register of a count
+	signed   string    // such a register, as a signed number
+	units    string    // likewise, as a number of units
+	let      string    // an expression, as a register
+	ref      string    // a variable to be changed
+	bits     string    // declares the bits of a bitfield
+	part     string    // bits, shifted and masked
+	shifted  string    // a number, shifted
+	again    string    // a statement that writes the message again
+	exact    string    // a number of any type, as an integer of an expression
+	either   string    // one of two floats or texts, by an integer of an expression
+	isBit    string    // a truth value, as an integer of an expression
+	equal    string    // compares floats or texts
+	differ   string    // likewise
+	order    string    // how texts compare: below 0, 0, or above 0; "" if operators compare them
+	element  string    // an element of a list, for expressions
+	real     string    // an integer of an expression, as a float
 }
+
+// closeSides are the sides of languages with closures, which do not measure.
+var closeSides = [3]string{"if (x.writing) {\n\t$out\n} else {\n\t$in\n}", "if (x.writing) {\n\t$out\n}", "if (!x.writing) {\n\t$in\n}"}
 
 // speller is the words of a language that are more than formats. Its methods return expressions, unless noted otherwise.
 type speller interface {
 	tongue
-	quote(s string) string
+	title(s string) string             // a name, for errors
+	compared(reg int, s string) string // a text that is compared with a register
 	bounds(e schema.Extent) (lo, hi string)
 	inRange(n *schema.Number, v string, big bool) string
 
@@ -285,14 +348,31 @@ type speller interface {
 	word(name string, bits int) string                                        // a function of the runtime, for integers of that many bits
 	form(bits int, v schema.Varint, order schema.Order, isSigned bool, add int64) string
 
+	bytes(b []byte) string                                                    // a literal with a character for each byte
+	float(f float64) string                                                   // a literal
+	text(t schema.Type, v string) string                                      // a text or bytes, as a register
+	whole(t schema.Type, at slot) string                                      // likewise, of a place
+	made(t schema.Type, v string) string                                      // the value of an expression, as a text or bytes
+	held(t schema.Type, s *wire.Step, at slot) string                         // a value, as that of an expression
+	node(list, i string, m *member) string                                    // a list as a register: all elements, or those up to i
+	look(name string, s *wire.Step, args, guard, of string) string            // calls a function of the runtime for a value in elements
+	tags(list []string) string                                                // may print: numbers
+	long(at slot, narrow bool, label string) (v string)                       // prints: passes an integer of 128 bits; its low bits
+	flags(t *schema.Bitfield, v string, at slot, label string)                // prints: passes the bits of a bitfield of 128 bits, of which v are the low ones
+	higher(t *schema.Bitfield, v string, p schema.Part) (string, schema.Part) // the variable with the bits of a part, and the part in it
+
+	floatBits(v string) string // a float, as a register
+
 	of(base slot, m *member) slot
 	fill(m *member, at slot)                      // prints: creates a group with members of its own, if it may be missing
 	kind(at slot, kind *member, bare bool) slot   // prints: creates an alternative
 	part(r *record, base slot, parts []wire.Part) // prints: returns unless optional parts are present
 	inner(at slot, null bool) slot                // the value of one that may be missing
-	make(at slot) string                          // creates a value that is read
+	make(at slot) string                          // may print: creates a value that is read, and returns it
+	create(at slot)                               // prints: likewise
 	pass(method string, at slot, args string)     // prints
-	array(at slot, n int, label string)           // prints: bytes of a fixed number
+	chain(p *wire.Part)                           // prints: creates the elements of a chain
+	stored(p *wire.Part, at slot) bool            // prints text or bytes that are stored inside their record, if it is one of these
 
 	pick(cond string, a, b uint64, bits int) string
 	constant(reg int, v uint64) string                   // of the type of a register
@@ -317,7 +397,7 @@ type speller interface {
 	load(b string, it *wire.Item) string // a count, an offset
 	store(b string, it *wire.Item, v string) string
 	direct(b *block, it *wire.Item, n *schema.Number, at slot, label string) // adds statements
-	blob(b *block, it *wire.Item, at slot, label string)                     // likewise
+	copy(b *block, it *wire.Item, at slot, label string) bool                // likewise, for bytes, and for text that is copied like them
 	partBits(t *schema.Bitfield, name, at, label string) string
 	partValue(t *schema.Bitfield, name, bits string) string
 	allOf(t *schema.Bitfield, at string) (member, bits string)
@@ -352,8 +432,11 @@ func (w *wirer) message(m *message) {
 	w.at, w.mem = make([]slot, len(w.laid.Fields)), m.mem
 	w.read = make([]bool, len(w.laid.Regs))
 	w.reads(w.laid.Body.Parts, func(reg int) { w.read[reg] = true })
-	w.computed = map[int]bool{}
+	w.computed, w.nodes = map[int]bool{}, map[int]*member{}
 	for p := range all(w.laid.Body.Parts) {
+		if p.Kind == wire.List && p.Node != wire.None {
+			w.nodes[p.Node] = w.mem[p.Field]
+		}
 		if p.Kind == wire.Let || p.Kind == wire.Computed {
 			w.computed[p.Reg] = true
 		}
@@ -370,13 +453,26 @@ func (w *wirer) message(m *message) {
 	if m.m.Measured {
 		checks = append(checks, fmt.Sprintf("x.measure(%s)", byteSum(laid.Body.Min)))
 	}
+	w.moves = slices.ContainsFunc(laid.Features(), func(u wire.Use) bool {
+		return u.Feature == wire.Positions || u.Feature == wire.Windows || u.Feature == wire.LooseEnds
+	})
+	if slices.ContainsFunc(laid.Features(), func(u wire.Use) bool { return u.Feature == wire.Positions }) {
+		ends = slices.Insert(ends, 0, "x.settle()")
+	}
+	if laid.Whole != wire.None && w.read[laid.Whole] {
+		ends = slices.Insert(ends, 0, expand(w.wording.again, vars{"type": w.types[m.record]}))
+	}
 	if m.record.choice {
 		_, wrote := w.lang.alternative(m.record)
-		ends = slices.Insert(ends, 0, "x.check("+wrote+", \"the alternative, which the size of the message selects,\")")
+		ends = slices.Insert(ends, 0, fmt.Sprintf("x.check(%s, %s)", wrote, w.lang.title("the alternative, which the size of the message selects,")))
 	}
 	w.lang.entry(m, checks, ends)
 	w.line("")
 	w.function(m.record, "wire", wire.None, "", nil, func() {
+		if w.moves {
+			w.line("x.opens();")
+		}
+		w.sets(laid.Whole, word(w.wording.unsigned, "x.total()"))
 		w.enter(laid.Body.Fields, slot{set: "m", get: "m"})
 		w.body(laid.Body.Parts, m.record, slot{set: "m", get: "m"})
 	})
@@ -391,8 +487,13 @@ func numbers(at wire.Place) string {
 // word returns a format of the language, with its arguments.
 func word(format string, args ...any) string { return fmt.Sprintf(format, args...) }
 
-// declare writes a variable.
-func (w *wirer) declare(name, value string) { w.line(w.wording.declare, name, value) }
+// declare writes a variable. typ is its type in C.
+func (w *wirer) declare(typ, name, value string) { w.line(w.wording.declare, typ, name, value) }
+
+// nested writes contents that a call passes.
+func (w *wirer) nested(name, call, args string, body func()) {
+	w.print(w.wording.nested, vars{"name": name, "call": call + args, "args": args, "id": sync.OnceValue(w.id), "body": body})
+}
 
 // guard writes a statement that returns unless a call of the coder succeeds.
 func (w *wirer) guard(call string) { w.print(w.wording.guard, vars{"call": call}) }
@@ -407,12 +508,10 @@ func (w *wirer) when(cond, format string, args ...any) {
 // reads calls yield with the registers that parts depend on.
 func (w *wirer) reads(parts []wire.Part, yield func(reg int)) {
 	for p := range all(parts) {
-		regs := []int{p.Count, p.Offset, p.Bytes, p.Ended}
+		regs := []int{p.Count, p.Offset, p.Bytes, p.Ended, p.At, p.In, p.InEnd}
 		if p.Expr != nil {
 			for _, s := range *p.Expr {
-				if s.Op == schema.Ref {
-					regs = append(regs, s.Reg)
-				}
+				regs = append(regs, s.Reg)
 			}
 		}
 		for k := range p.Cases {
@@ -430,9 +529,8 @@ func (w *wirer) reads(parts []wire.Part, yield func(reg int)) {
 func (w *wirer) outer(body *wire.Body) (out []int) {
 	set := map[int]bool{}
 	for p := range all(body.Parts) {
-		set[p.Reg] = true
-		for k := range p.Items {
-			set[p.Items[k].Reg] = true
+		for _, reg := range setBy(p) {
+			set[reg] = true
 		}
 	}
 	w.reads(body.Parts, func(reg int) {
@@ -442,6 +540,15 @@ func (w *wirer) outer(body *wire.Body) (out []int) {
 		}
 	})
 	return out
+}
+
+// setBy returns the registers that a part sets, and None.
+func setBy(p *wire.Part) []int {
+	regs := []int{p.Reg, p.Begin, p.Stop, p.Node, p.Index}
+	for k := range p.Items {
+		regs = append(regs, p.Items[k].Reg)
+	}
+	return regs
 }
 
 // function writes a function of a type, unless it has one with the same body, and returns its name. own: its name, if it calls itself. root:
@@ -537,7 +644,7 @@ func (w *wirer) label(f int) string {
 			text = x.Schema.Name + "." + text
 		}
 	}
-	return w.lang.quote(short(text))
+	return w.lang.title(short(text))
 }
 
 func (w *wirer) form(it *wire.Item) string {
@@ -561,6 +668,12 @@ func (w *wirer) body(parts []wire.Part, r *record, base slot) {
 			for end < len(parts) && parts[end].Optional == p.Optional {
 				end++
 			}
+			if r == nil { // constant bytes at the end
+				w.open("if (x.closes(%d)) {", p.Min.Bits/8)
+				w.part(p)
+				w.shut("}")
+				continue
+			}
 			w.lang.part(r, base, parts[i:end])
 		}
 		if p.Kind == wire.Choice && p.Field == wire.None {
@@ -568,7 +681,37 @@ func (w *wirer) body(parts []wire.Part, r *record, base slot) {
 		} else {
 			w.part(p)
 		}
+		if i+1 < len(parts) && unsure(p, &parts[i+1]) && w.set(p.Reg) != "" {
+			known := w.present(&parts[i+1])
+			m := w.mem[parts[i+1].Field].chosen
+			var at slot
+			if m != nil {
+				at = w.lang.of(w.at[parts[i+1].Field], m)
+				known = at.get
+			}
+			w.when(fmt.Sprintf("x.unsure(%v)", p.Expr.Unsure(true)), "%s%s;", w.set(p.Reg), known)
+			if m != nil {
+				w.keep(at.set, w.reg(p.Reg))
+			}
+		}
 	}
+}
+
+// present returns the number that selects an alternative with a value if there is one, and one without otherwise.
+func (w *wirer) present(p *wire.Part) string {
+	free := uint64(0)
+	for slices.ContainsFunc(p.Cases, func(c wire.Case) bool { return !c.Else && c.Value == free }) {
+		free++
+	}
+	pick := func(some bool) uint64 {
+		for k := range p.Cases {
+			if c := &p.Cases[k]; some == (len(c.Body.Fields) > 0) && !c.Else {
+				return c.Value
+			}
+		}
+		return free
+	}
+	return w.lang.pick(word(w.wording.some, w.at[p.Field].set), pick(true), pick(false), 64)
 }
 
 func (w *wirer) part(p *wire.Part) {
@@ -589,16 +732,44 @@ func (w *wirer) part(p *wire.Part) {
 		w.group(p)
 	case wire.Call:
 		w.own(p.Field, w.find(func(x *wire.Part) bool { return x.Kind == wire.Group && x.Field == w.laid.Fields[p.Field].Again }))
+	case wire.Tagged:
+		w.tagged(p)
 	case wire.Let:
-		w.sets(p.Reg, word(w.wording.let, w.expr(*p.Expr)))
+		switch v := w.expr(*p.Expr); p.Expr.Kind() {
+		case schema.TextExpr:
+			w.sets(p.Reg, v)
+		default:
+			w.sets(p.Reg, word(w.wording.let, v))
+		}
+		if p.Reg == w.laid.Begin {
+			w.line("x.from = x.at();")
+		}
 	case wire.Computed:
-		n, v := p.Items[0].Type.(*schema.Number), "n"+w.id() // it is not sent
-		w.declare(v, w.lang.cut(w.expr(*p.Expr), n.Bits))
-		w.sets(p.Reg, v)
-		w.keep(w.at[p.Field].set, w.lang.cast(n, v, true))
-		w.limit(n, p.Field, "")
+		w.made(p)
 	case wire.Align:
 		w.line("x.align(%d);", p.Unit)
+	}
+}
+
+// made writes a value that is computed, and not sent.
+func (w *wirer) made(p *wire.Part) {
+	at, v := w.at[p.Field], "n"+w.id()
+	t := w.laid.Fields[p.Field].Schema.Type
+	switch n, ok := t.(*schema.Number); {
+	case !ok:
+		w.declare("wb_bytes", v, w.lang.made(t, w.expr(*p.Expr)))
+		w.sets(p.Reg, w.lang.text(t, v))
+		w.keep(at.set, v)
+	case n.Kind == schema.Float:
+		w.declare("double", v, w.expr(*p.Expr))
+		w.sets(p.Reg, w.lang.floatBits(v))
+		w.keep(at.set, v)
+		w.limit(n, p.Field, "")
+	default:
+		w.declare("uint64_t", v, w.lang.cut(w.expr(*p.Expr), n.Bits))
+		w.sets(p.Reg, v)
+		w.keep(at.set, w.lang.cast(n, v, true))
+		w.limit(n, p.Field, "")
 	}
 }
 
@@ -674,11 +845,11 @@ func (w *wirer) units(f int, e schema.Extent) string {
 	n := word(w.wording.length, at.get)
 	switch {
 	case !ok && e.Null:
-		return fmt.Sprintf("unless(%s, %s)", n, word(w.wording.some, at.set))
+		return word(w.wording.absent, n, at.set)
 	case !ok:
 		return n
 	}
-	return fmt.Sprintf("%s.units(%s)", charsetName(t.Charset), at.get)
+	return word(w.wording.text, charsetName(t.Charset), at.get, at.set)
 }
 
 // charsetName returns the name of an encoding in runtimes.
@@ -686,6 +857,8 @@ func charsetName(set schema.Charset) string {
 	switch byteWise(set) {
 	case schema.UTF16LE:
 		return "utf16LE"
+	case schema.UTF16BE:
+		return "utf16BE"
 	case schema.Latin1:
 		return "latin1"
 	}
@@ -700,6 +873,9 @@ func (w *wirer) amount(p *wire.Part) string {
 	case schema.Counted:
 		return word(w.wording.units, w.reg(p.Count))
 	case schema.Computed:
+		if w.laid.Regs[p.Count].Expr.Unsure(false) {
+			return fmt.Sprintf("x.many(%s, %s)", w.reg(p.Count), w.label(p.Field))
+		}
 		return fmt.Sprintf("x.amount(%s, %s)", w.reg(p.Count), w.label(p.Field))
 	case schema.ToEnd:
 		return "-1"
@@ -721,7 +897,7 @@ func (w *wirer) placed(p *wire.Part, contents func()) {
 		none = w.reg(p.Offset) + " " + w.say.equal + " 0"
 	}
 	at := w.laid.Regs[p.Offset].Place
-	w.declare(back, fmt.Sprintf("x.seek(%s, %d, %v, %s, %s)", w.reg(p.Offset), at.Bits, at.Order == schema.Big, none, w.label(p.Field)))
+	w.declare("int64_t", back, fmt.Sprintf("x.seek(%s, %d, %v, %s, %s)", w.reg(p.Offset), at.Bits, at.Order == schema.Big, none, w.label(p.Field)))
 	w.open("if (%s >= 0) {", back)
 	contents()
 	w.line("x.back(%s);", back)
@@ -733,15 +909,43 @@ func (w *wirer) run(p *wire.Part) {
 	at, label := w.at[p.Field], w.label(p.Field)
 	w.limits(p, w.units(p.Field, p.Extent))
 	w.placed(p, func() {
-		if t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text); ok {
-			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", charsetName(t.Charset), w.amount(p), p.Extent.End, label))
-		} else if p.Extent.Size == schema.Fixed {
-			w.lang.array(at, p.Extent.N, label)
+		if w.lang.stored(p, at) {
+			return
+		}
+		t, ok := w.laid.Fields[p.Field].Schema.Type.(*schema.Text)
+		if w.loose(p, t, at, label) {
+			return
+		}
+		if ok {
+			w.lang.pass("text", at, fmt.Sprintf("%s, %s, %d, %s", w.lang.word(charsetName(t.Charset), 0), w.amount(p), p.Extent.End, label))
 		} else {
 			w.absent(p, func() { w.lang.pass("blob", at, w.amount(p)+", "+label) })
 		}
 	})
-	w.sets(p.Reg, at.get)
+	w.sets(p.Reg, w.lang.whole(w.laid.Fields[p.Field].Schema.Type, at))
+}
+
+// loose writes a text or bytes with another end than a zero unit, or that are padded.
+func (w *wirer) loose(p *wire.Part, t *schema.Text, at slot, label string) bool {
+	e, name, set := p.Extent, "Blob", ""
+	if t != nil {
+		name, set = "Text", w.lang.word(charsetName(t.Charset), 0)+", "
+	}
+	how := 0
+	for i, on := range []bool{e.Lax, e.Keep, e.With, e.Trim} {
+		if on {
+			how |= 1 << i
+		}
+	}
+	switch {
+	case e.Size == schema.Terminated && (how > 0 || t == nil):
+		w.lang.pass("open"+name, at, fmt.Sprintf("%s%d, %d, %d, %s", set, how, e.End, e.Pad, label))
+	case e.Size != schema.Terminated && e.Trim:
+		w.lang.pass("padded"+name, at, fmt.Sprintf("%s%s, %d, %s", set, w.amount(p), e.Pad, label))
+	default:
+		return false
+	}
+	return true
 }
 
 // limits checks the number of units that are written, if it is not sent but limited.
@@ -777,17 +981,65 @@ func (w *wirer) list(p *wire.Part) {
 	w.limits(p, word(w.wording.length, w.at[p.Field].get))
 	if p.Extent.Null {
 		w.placed(p, func() { w.absent(p, func() { w.elements(p, w.lang.list(w.at[p.Field], w.mem[p.Field], id), id) }) })
+		w.listed(p, "", "")
 		return
 	}
 	list := w.lang.list(w.at[p.Field], w.mem[p.Field], id)
 	w.placed(p, func() { w.elements(p, list, id) })
+	w.listed(p, "", "")
+}
+
+// listed sets the registers of a list: all of it, or up to element i.
+func (w *wirer) listed(p *wire.Part, list, i string) {
+	inside := false // something in an element depends on the elements
+	if i != "" {
+		w.sets(p.Index, word(w.wording.unsigned, i))
+		w.reads(p.Elem.Parts, func(reg int) { inside = inside || reg == p.Node })
+	} else {
+		list = w.at[p.Field].get
+	}
+	if p.Node != wire.None && w.read[p.Node] && (inside || i == "") {
+		w.sets(p.Node, w.lang.node(list, i, w.mem[p.Field]))
+	}
+}
+
+// tagged writes lists whose elements are in any order, each with its tag. They are written one after the other.
+func (w *wirer) tagged(p *wire.Part) {
+	t := "t" + w.id()
+	var tags []string
+	other := false
+	for k := range p.Lists {
+		if l := p.Lists[k].List; l.Other {
+			other = true
+		} else {
+			tags = append(tags, strconv.FormatUint(uint64(l.Tag), 10))
+		}
+	}
+	w.declare("wb_tagged", t, fmt.Sprintf("x.tags(%s, %v, %v)", w.lang.tags(tags), other, p.Ends))
+	for k := range p.Lists {
+		l, id := &p.Lists[k], w.id()
+		i, list := "i"+id, w.lang.list(w.at[l.Field], w.mem[l.Field], id)
+		w.lang.loop(i, "", w.lang.next("scattered", list, fmt.Sprintf("%s, %d, %s", word(w.wording.ref, t), k, i), w.mem[l.Field]))
+		w.listed(l, list, i)
+		if l.List.Other {
+			w.declare("size_t", "from"+id, w.wording.end)
+		}
+		w.element(l, w.lang.elem(list, i, w.mem[l.Field]), "")
+		if l.List.Other {
+			w.line("x.unlisted(%s, from%s, %s);", word(w.wording.ref, t), id, w.label(l.Field))
+		}
+		w.shut("}")
+		w.listed(l, "", "")
+	}
+	w.line("x.tagsEnd(%s);", word(w.wording.ref, t))
 }
 
 // chained begins a list whose elements have the offset of the next one, and returns its variable.
 func (w *wirer) chained(p *wire.Part) string {
 	c := "c" + w.id()
 	at := func(at wire.Place) string { return word(w.wording.place, numbers(at)) }
-	w.declare(c, fmt.Sprintf("x.chain(%s, %s, %s, %s, %s, %s)", w.reg(p.Offset), at(w.laid.Regs[p.Offset].Place), w.reg(p.Count), at(p.Here), at(p.Next), w.label(p.Field)))
+	w.declare("wb_chain", c, fmt.Sprintf("x.chain(%s, %s, %s, %s, %s, %s)", w.reg(p.Offset), at(w.laid.Regs[p.Offset].Place), w.reg(p.Count), at(p.Here), at(p.Next), w.label(p.Field)))
+	w.lang.chain(p)
 	return c
 }
 
@@ -883,25 +1135,26 @@ func (w *wirer) elements(p *wire.Part, list, id string) {
 		w.lang.times(i, list, n, least, p)
 	case schema.Until:
 		w.lang.loop(i, "", w.lang.next("ended", list, fmt.Sprintf("%s, %d, %s", i, p.Extent.End, label), m))
-		w.declare(from, w.wording.end)
+		w.declare("size_t", from, w.wording.end)
 	case schema.While, schema.Ending:
 		w.fn.more, w.fn.moreOf, w.fn.index = "more"+id, all, i
-		w.when(fmt.Sprintf("x.writing && %s %s 0", all, w.say.equal), "x.illegal(%s, \"the list is empty, but has at least one element\");", label)
+		w.when(fmt.Sprintf("x.writing && %s %s 0", all, w.say.equal), "x.illegal(%s, %s);", label, w.lang.title("the list is empty, but has at least one element"))
 		w.lang.loop(i, w.fn.more, w.fn.more+" && "+w.lang.next("next", list, i+", -2, "+label, m))
 	default:
-		if least > 0 && p.Extent.Size != schema.ToEnd {
+		if (least > 0 || w.wording.owned) && p.Extent.Size != schema.ToEnd {
 			w.lang.times(i, list, n, least, p)
 			break
 		}
 		if p.Extent.Size == schema.Computed {
-			w.declare("n"+id, n)
+			w.declare("int64_t", "n"+id, n)
 			n = "n" + id
 		}
 		w.lang.loop(i, "", w.lang.next("next", list, i+", "+n+", "+label, m))
 		if p.Extent.Size == schema.ToEnd {
-			w.declare(from, "x.pos")
+			w.declare("size_t", from, "x.pos")
 		}
 	}
+	w.listed(p, list, i)
 	w.element(p, elem, "")
 	whole := func(ended string) {
 		w.line("more%s = x.whole(%s, %s, %s, %s);", id, i, all, ended, label)
@@ -920,6 +1173,16 @@ func (w *wirer) elements(p *wire.Part, list, id string) {
 	}
 	w.shut("}")
 	w.fn.more, w.fn.moreOf, w.fn.index = more, of, index
+}
+
+// areBytes reports whether the elements of a list are bytes, of which any are legal.
+func (w *wirer) areBytes(p *wire.Part) bool {
+	if !p.List.Bare || len(p.Elem.Parts[0].Items) != 1 {
+		return false
+	}
+	it := &p.Elem.Parts[0].Items[0]
+	t, ok := it.Type.(*schema.Number)
+	return ok && w.mem[p.Field].elem.typ == t && goNumber(t) == "uint8" && t.Bits == 8 && t.Min == nil && t.Max == nil && (it.Reg == wire.None || !w.read[it.Reg])
 }
 
 // variants writes the alternatives at the end of a record, which depend on a number or on the size of the message.
@@ -956,23 +1219,42 @@ func (w *wirer) variants(p *wire.Part, r *record, base slot) {
 // cases writes a switch, with the first case of each value.
 func (w *wirer) cases(p *wire.Part, on string, value func(c *wire.Case, k int) string, body func(c *wire.Case, k int)) {
 	seen := map[string]bool{}
-	w.open("switch (%s) {", on)
+	var list []branch
 	for k := range p.Cases {
-		c := &p.Cases[k]
-		label := "default"
+		c, v := &p.Cases[k], ""
 		if !c.Else {
-			label = "case " + value(c, k)
+			v = value(c, k)
 		}
-		if seen[label] {
-			continue
+		if !seen[v] {
+			list = append(list, branch{cond: v, body: func() { body(c, k) }})
 		}
-		seen[label] = true
+		seen[v] = true
+	}
+	if reg := p.Cases[0].Reg; reg != wire.None && w.isText(reg) && w.wording.same != "" {
+		for i := range list {
+			list[i].cond = word(w.wording.same, on, list[i].cond)
+		}
+		w.branches(list, p.Cases[len(p.Cases)-1].Else)
+		return
+	}
+	w.open("switch (%s) {", on)
+	for _, b := range list {
+		label := "default"
+		if b.cond != "" {
+			label = "case " + b.cond
+		}
 		w.open(w.wording.branch, label)
-		body(c, k)
+		b.body()
 		w.depth--
 		w.print(w.wording.merge, vars{})
 	}
 	w.shut("}")
+}
+
+// isText reports whether a register has a text or bytes.
+func (w *wirer) isText(reg int) bool {
+	r := &w.laid.Regs[reg]
+	return isText(r.Type) || r.Expr != nil && r.Expr.Kind() == schema.TextExpr
 }
 
 // choice writes alternatives.
@@ -984,7 +1266,7 @@ func (w *wirer) choice(p *wire.Part) {
 	}
 	w.cases(p, w.reg(p.Cases[0].Reg), func(c *wire.Case, _ int) string {
 		if c.Text != nil {
-			return w.lang.quote(*c.Text)
+			return w.lang.compared(c.Reg, *c.Text)
 		}
 		return w.lang.constant(c.Reg, c.Value)
 	}, func(c *wire.Case, k int) {
@@ -1007,10 +1289,10 @@ func (w *wirer) choice(p *wire.Part) {
 // chosen writes the value of an alternative.
 func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 	if len(c.Body.Parts) == 0 {
-		w.line("%s;", w.lang.make(at))
+		w.lang.create(at)
 		return
 	}
-	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null { // a function, as the type may be used in many places
+	if g, ok := kind.typ.(*schema.Group); ok && !g.Own && !kind.null && !w.escapes(&c.Body) { // a function, as the type may be used in many places
 		params := w.outer(&c.Body)
 		name := w.function(kind.record, "", f, "", params, func() {
 			if m := (slot{set: "m", get: "m"}); c.Bare {
@@ -1032,12 +1314,27 @@ func (w *wirer) chosen(c *wire.Case, kind *member, at slot, f int) {
 	w.body(c.Body.Parts, nil, slot{})
 }
 
+// escapes reports whether parts outside of a body depend on registers that it sets.
+func (w *wirer) escapes(body *wire.Body) bool {
+	uses := map[int]int{}
+	w.reads(w.laid.Body.Parts, func(reg int) { uses[reg]++ })
+	w.reads(body.Parts, func(reg int) { uses[reg]-- })
+	for p := range all(body.Parts) {
+		for _, reg := range setBy(p) {
+			if uses[reg] > 0 {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // own passes a group that contains itself.
 func (w *wirer) own(f int, p *wire.Part) {
 	at := w.at[f]
 	if w.mem[f].ptr || at.zero != "" {
-		at.set = w.lang.make(at)
-		at.get = at.set
+		made := w.lang.make(at)
+		at = slot{set: made, get: made}
 	}
 	params := w.outer(p.Body)
 	w.line("%s;", w.lang.call(w.ownFunction(p, params), at, w.args(params)))
@@ -1057,17 +1354,75 @@ func (w *wirer) group(p *wire.Part) {
 			w.body(p.Body.Parts, m.record, w.lang.inner(at, false))
 		}
 	}
-	if t.Packed != schema.Unpacked {
-		plain := contents
+	if p.Begin != wire.None || p.Stop != wire.None {
+		inner := contents
 		contents = func() {
-			w.open("pack(x, %s, %s", [...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], w.wording.closure)
-			plain()
-			w.shut("});")
+			w.sets(p.Begin, word(w.wording.unsigned, "x.at()"))
+			w.sets(p.Stop, word(w.wording.unsigned, "x.to()"))
+			inner()
+			if set := w.set(p.Stop); set != "" {
+				w.line("%sx.stopped(%s);", set, w.reg(p.Stop))
+			}
 		}
 	}
-	if p.Bytes == wire.None {
+	if t.Packed != schema.Unpacked {
+		contents = w.packed(p, t, contents)
+	}
+	if p.Bytes != wire.None {
+		contents = w.sized(p, t, contents)
+	}
+	if p.At == wire.None {
 		contents()
 		return
+	}
+	if p.In == wire.None {
+		w.nested("place", "x.place(", fmt.Sprintf("%s, %v, %d, %s", w.reg(p.At), p.Inner, w.laid.Header, w.label(f)), contents)
+	} else {
+		w.nested("placeIn", "x.placeIn(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.At), w.reg(p.In), w.reg(p.InEnd), w.laid.Header, w.label(f)), contents)
+	}
+}
+
+// within writes contents with an end of their own.
+func (w *wirer) within(name, call, args string, packed, same bool, contents func()) {
+	w.nested(name, call, args, func() {
+		around := ""
+		if w.moves {
+			around = "around" + w.id()
+			w.declare("wb_around", around, fmt.Sprintf("x.inner(%v, %v)", packed, same))
+		}
+		contents()
+		if w.moves {
+			w.line("x.outer(%s);", around)
+		}
+	})
+}
+
+// packed returns what writes contents that are compressed, or have a key.
+func (w *wirer) packed(p *wire.Part, t *schema.Group, contents func()) func() {
+	return func() {
+		if !t.Packed.Keyed() {
+			method := w.lang.word([...]string{"", "packedZlib", "packedDeflate", "packedGzip"}[t.Packed], 0)
+			w.within("pack", "pack(x, ", method, true, false, contents)
+			return
+		}
+		number, key := w.expr(wire.Expr{{Op: schema.Literal}}), w.lang.bytes(nil)
+		isNumber := p.Expr.Kind() != schema.TextExpr
+		if isNumber {
+			number = w.expr(*p.Expr)
+		} else {
+			key = w.expr(*p.Expr)
+		}
+		w.within("keyed", "keyed(x, ", fmt.Sprintf("%v, %s, %s, %v", t.Packed == schema.Rotate, number, key, isNumber), true, true, contents)
+	}
+}
+
+// sized returns what writes contents of a size.
+func (w *wirer) sized(p *wire.Part, t *schema.Group, contents func()) func() {
+	f, at := p.Field, w.at[p.Field]
+	if t.Size != nil {
+		return func() {
+			w.nested("window", "x.window(", word(w.wording.signed, w.reg(p.Bytes))+", "+w.label(f), contents)
+		}
 	}
 	some, null := "true", -2
 	if t.Null {
@@ -1079,12 +1434,14 @@ func (w *wirer) group(p *wire.Part) {
 	sets := func(it wire.Item) bool { return it.Reg == p.Bytes }
 	holder := w.find(func(x *wire.Part) bool { return slices.ContainsFunc(x.Items, sets) })
 	form := w.form(&holder.Items[slices.IndexFunc(holder.Items, sets)])
-	w.open("x.within(%s, %s, %s, %d, %s, %s", w.reg(p.Bytes), form, some, null, w.label(f), w.wording.closure)
-	if t.Null {
-		w.line("%s;", w.lang.make(at))
+	return func() {
+		w.within("within", "x.within(", fmt.Sprintf("%s, %s, %s, %d, %s", w.reg(p.Bytes), form, some, null, w.label(f)), false, false, func() {
+			if t.Null && !(t.Own && w.mem[f].ptr) {
+				w.lang.create(at)
+			}
+			contents()
+		})
 	}
-	contents()
-	w.shut("});")
 }
 
 // ownFunction returns the function of a group that contains itself.
@@ -1105,14 +1462,151 @@ func (w *wirer) ownFunction(p *wire.Part, params []int) string {
 	return name
 }
 
-// expr returns an expression, as an integer of 64 bits.
+// expr returns an expression: an integer of 64 bits, a float, or a text.
 func (w *wirer) expr(x wire.Expr) string {
 	var stack []string
+	var kinds []schema.ExprKind
 	for i := range x {
 		s := &x[i]
-		n := s.Op.Operands()
-		args := stack[len(stack)-n:]
-		stack = append(stack[:len(stack)-n:len(stack)-n], w.lang.step(s, args))
+		n := len(stack) - s.Op.Operands()
+		args := stack[n:]
+		for k := range args { // an integer is a float, too
+			if kinds[n+k] == schema.IntExpr && s.Of == schema.FloatExpr && (s.Op != schema.If || k > 0) {
+				args[k] = word(w.wording.real, args[k])
+			}
+		}
+		stack, kinds = append(stack[:n:n], w.step(s, args)), append(kinds[:n:n], s.Kind)
 	}
 	return stack[0]
+}
+
+// step returns a step of an expression. Those of integers are up to the language.
+func (w *wirer) step(s *wire.Step, args []string) string {
+	name := "Text"
+	if s.Bytes {
+		name = "Bytes"
+	}
+	call := func(name string) string { return w.lang.word(name, 0) + "(" + strings.Join(args, ", ") + ")" }
+	switch s.Op {
+	case schema.FloatLiteral:
+		return w.lang.float(s.Float)
+	case schema.TextLiteral:
+		return w.lang.bytes(s.Text)
+	case schema.Cursor:
+		return word(w.wording.exact, "x.at()")
+	case schema.From:
+		return word(w.wording.exact, "x.from")
+	case schema.To:
+		return word(w.wording.exact, "x.to()")
+	case schema.Seek:
+		return call("x.seekByte")
+	case schema.Trimmed:
+		return call("x.trimmed")
+	case schema.Element:
+		return w.look("element", s, args[0]+", ")
+	case schema.Least:
+		return w.look("least", s, "")
+	case schema.Greatest:
+		return w.look("greatest", s, "")
+	case schema.ToInt:
+		return map[schema.ExprKind]string{schema.IntExpr: args[0], schema.FloatExpr: w.lang.word("floatInt", 0) + "(" + args[0] + ")", schema.TextExpr: call("textInt")}[s.Of]
+	case schema.ToText:
+		return call("intText")
+	case schema.ByteOf:
+		return call("byteText")
+	case schema.Characters:
+		return fmt.Sprintf("characters(%s, %s)", args[0], charsetName(s.Set))
+	case schema.LengthOf:
+		if s.Bytes {
+			return word(w.wording.exact, word(w.wording.length, args[0]))
+		}
+		return call("textLength")
+	case schema.Slice:
+		return call("slice" + name)
+	case schema.Reverse:
+		return call("reverse" + name)
+	case schema.ByteAt:
+		return call("byteAt")
+	case schema.Ref:
+		if s.Listed {
+			return word(w.wording.exact, word(w.wording.length, w.reg(s.Reg)))
+		}
+	case schema.If:
+		if s.Kind != schema.IntExpr {
+			return fmt.Sprintf(w.wording.either, args[0], args[1], args[2])
+		}
+	}
+	if s.Of == schema.IntExpr || s.Op == schema.Ref {
+		return w.lang.step(s, args)
+	}
+	if s.Of == schema.TextExpr && w.wording.order != "" {
+		args = []string{word(w.wording.order, args[0], args[1]), "0"}
+	}
+	switch s.Op {
+	case schema.Neg:
+		return "(-" + args[0] + ")"
+	case schema.Mod:
+		return call("floatModulo")
+	case schema.Equal:
+		return word(w.wording.isBit, args[0]+w.wording.equal+args[1])
+	case schema.NotEqual:
+		return word(w.wording.isBit, args[0]+w.wording.differ+args[1])
+	case schema.Less, schema.LessEqual, schema.Greater, schema.GreaterEqual:
+		return word(w.wording.isBit, args[0]+" "+s.Op.Name()+" "+args[1])
+	}
+	out := fmt.Sprintf("(%s %s %s)", args[0], s.Op.Name(), args[1])
+	if s.Of == schema.TextExpr {
+		out = "made" + out
+	}
+	return out
+}
+
+// look returns a value in the elements of a list that is in a register.
+func (w *wirer) look(name string, s *wire.Step, args string) string {
+	var path []int
+	for f := s.Inner; f != s.Field; f = w.laid.Fields[f].Parent {
+		path = append(path, f)
+	}
+	at, guard := slot{set: w.wording.element, get: w.wording.element}, ""
+	exists := func(some bool) {
+		if some {
+			guard += " && " + word(w.wording.some, at.set)
+		}
+	}
+	for _, f := range slices.Backward(path) {
+		up := w.laid.Fields[f].Parent
+		m, single := w.mem[up], false
+		switch t := w.laid.Fields[up].Schema.Type.(type) {
+		case *schema.List:
+			if single = t.Bare; single {
+				at = w.lang.inner(at, true)
+			}
+		case *schema.Group:
+			exists(t.Null || m.ptr)
+			at, single = w.lang.inner(at, t.Null), bare(t)
+		case *schema.Choice:
+			if t.Anon {
+				break
+			}
+			c, k := w.caseOf(up, f)
+			if len(m.kinds) > 1 {
+				at = w.lang.of(w.lang.inner(at, false), m.kind[k])
+			}
+			exists(true)
+			if single = c.Bare; single {
+				at = w.lang.inner(at, true)
+			}
+		}
+		if c, ok := w.laid.Fields[f].Schema.Type.(*schema.Choice); !single && !(ok && c.Anon) {
+			at = w.lang.of(at, w.mem[f])
+		}
+	}
+	return w.lang.look(name, s, w.reg(s.Reg)+", "+args, strings.TrimPrefix(guard, " && "), w.lang.held(w.laid.Fields[s.Inner].Schema.Type, s, at))
+}
+
+// caseOf returns the alternative of a choice that has a field, and its number.
+func (w *wirer) caseOf(choice, f int) (*wire.Case, int) {
+	p := w.find(func(p *wire.Part) bool { return p.Kind == wire.Choice && p.Field == choice })
+	k := slices.IndexFunc(p.Cases, func(c wire.Case) bool { return slices.Contains(c.Body.Fields, f) })
+	return &p.Cases[k], k
 }

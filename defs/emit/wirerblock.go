@@ -16,6 +16,7 @@ import (
 type block struct {
 	b       string   // the variable with its bytes
 	in, out []string // statements that read and write
+	regs    []string // see wording
 	counts  []string // those after them that check counts, before all other checks
 	after   []func()
 }
@@ -44,14 +45,17 @@ func (w *wirer) block(p *wire.Part, b string) {
 			}
 		}
 	}
-	v := vars{"in": lines(g.in), "out": lines(g.out)}
+	if len(g.regs) > 0 {
+		w.print(w.wording.regs, vars{"regs": lines(g.regs)})
+	}
+	v := vars{"b": g.b, "in": lines(g.in), "out": lines(g.out)}
 	switch {
 	case len(g.out) > 0 && len(g.in) > 0:
-		w.print("if (x.writing) {\n\t$out\n} else {\n\t$in\n}", v)
+		w.print(w.wording.sides[0], v)
 	case len(g.out) > 0:
-		w.print("if (x.writing) {\n\t$out\n}", v)
+		w.print(w.wording.sides[1], v)
 	case len(g.in) > 0:
-		w.print("if (!x.writing) {\n\t$in\n}", v)
+		w.print(w.wording.sides[2], v)
 	}
 	lines(g.counts)()
 	if len(g.counts) > 0 && w.m.m.Measured {
@@ -59,6 +63,15 @@ func (w *wirer) block(p *wire.Part, b string) {
 	}
 	for _, write := range g.after {
 		write()
+	}
+}
+
+// register adds a statement that sets a register unless the message is read.
+func (w *wirer) register(g *block, set string) {
+	if w.wording.regs == "" {
+		g.out = append(g.out, set)
+	} else {
+		g.regs = append(g.regs, set)
 	}
 }
 
@@ -71,7 +84,8 @@ func (w *wirer) count(g *block, it *wire.Item) {
 		g.counts = append(g.counts, w.manyUnits(g.b, it, e))
 	} else {
 		g.in = append(g.in, reg+" = "+w.lang.load(g.b, it))
-		g.out = append(g.out, reg+" = "+word(w.wording.unsigned, w.units(it.Field, e)), w.lang.store(g.b, it, reg))
+		w.register(g, reg+" = "+word(w.wording.unsigned, w.units(it.Field, e)))
+		g.out = append(g.out, w.lang.store(g.b, it, reg))
 		if most := schema.Mask(it.Bits); e.Max == nil || e.Max.Uint > most {
 			hi = strconv.FormatUint(most, 10)
 		}
@@ -101,7 +115,7 @@ func (w *wirer) manyUnits(b string, it *wire.Item, e schema.Extent) string {
 func (w *wirer) books(it *wire.Item, yield func(n *schema.Number, at slot, label string)) {
 	for _, m := range w.m.record.members {
 		if m.isBook && m.book == it.Kind {
-			yield(m.typ.(*schema.Number), w.lang.of(slot{set: "m", get: "m"}, m), strconv.Quote(m.name))
+			yield(m.typ.(*schema.Number), w.lang.of(slot{set: "m", get: "m"}, m), w.lang.title(m.name))
 		}
 	}
 }
@@ -118,19 +132,20 @@ func (w *wirer) item(g *block, it *wire.Item) {
 			w.lang.direct(g, it, t, at, label)
 			g.after = append(g.after, func() { w.limit(t, it.Field, "") })
 			return
-		case *schema.Blob:
-			w.lang.blob(g, it, at, label)
-			return
+		case *schema.Blob, *schema.Text:
+			if w.lang.copy(g, it, at, label) {
+				return
+			}
 		}
 	case schema.Offset:
 		g.in = append(g.in, w.reg(it.Reg)+" = "+w.lang.load(g.b, it))
-		g.out = append(g.out, w.reg(it.Reg)+" = "+word(w.wording.bit, g.b, it.Off))
+		w.register(g, w.reg(it.Reg)+" = "+word(w.wording.bit, g.b, it.Off))
 		return
 	case schema.Code, schema.Counter, schema.Check:
 		if it.Kind == schema.Code && w.m.m.HasKey { // reading has checked it
 			code := uint64(w.m.m.Key.Code)
 			if code > schema.Mask(it.Bits) {
-				g.out = append(g.out, fmt.Sprintf("x.fits(false, %d, \"code\")", it.Bits))
+				g.out = append(g.out, fmt.Sprintf("x.fits(false, %d, %s)", it.Bits, w.lang.title("code")))
 			}
 			g.out = append(g.out, w.lang.store(g.b, it, word(w.wording.unsigned, strconv.FormatUint(code&schema.Mask(it.Bits), 10))))
 			return
@@ -179,25 +194,27 @@ func (w *wirer) other(b string, it *wire.Item) {
 		}
 	case schema.Code:
 		if w.m.m.HasKey {
-			w.line("x.known(%s, %d, %q);", w.form(it), w.m.m.Key.Code, "code")
+			w.line("x.known(%s, %d, %s);", w.form(it), w.m.m.Key.Code, w.lang.title("code"))
 			return
 		}
 		w.books(it, func(n *schema.Number, at slot, label string) { w.integer(n, at, place, label) })
 	case schema.Const:
-		w.line("x.constant(%s, %d, %s);", b, it.Off/8, w.lang.quote(string(it.Bytes)))
+		w.line("x.constant(%s, %d, %s);", b, it.Off/8, w.lang.bytes(it.Bytes))
+	case schema.Tag:
+		w.line("x.known(%s, %d, %s);", w.form(it), it.Tag, w.lang.title("tag"))
 	case schema.Bytes:
 		w.line("%sx.size(%s, %s);", w.set(it.Reg), place, w.label(it.Field))
 	case schema.Present:
 		w.line("%s%s(%s, %s, %s);", w.set(it.Reg), raw, place, w.selecting(it.Field, it.Bits), w.label(it.Field))
 	case schema.More:
-		w.line("%s = %s;", w.fn.more, w.lang.truth(fmt.Sprintf("%s(%s, %s, \"more\")", raw, place, w.lang.pick(w.fn.index+" < "+w.fn.moreOf+"-1", 1, 0, it.Bits)), it.Bits))
+		w.line("%s = %s;", w.fn.more, w.lang.truth(fmt.Sprintf("%s(%s, %s, %s)", raw, place, w.lang.pick(w.fn.index+" < "+w.fn.moreOf+"-1", 1, 0, it.Bits), w.lang.title("more")), it.Bits))
 	}
 }
 
 // integer writes an integer, and returns the variable with its value.
 func (w *wirer) integer(n *schema.Number, at slot, place, label string) (v string) {
 	v = "n" + w.id()
-	w.declare(v, fmt.Sprintf("%s(%s, %s, %s)", w.lang.word("x.integer", n.Bits), place, w.lang.argument(n, at.get), label))
+	w.declare("uint64_t", v, fmt.Sprintf("%s(%s, %s, %s)", w.lang.word("x.integer", n.Bits), place, w.lang.argument(n, at.get), label))
 	w.keep(at.set, w.lang.cast(n, v, false))
 	return v
 }
@@ -208,6 +225,12 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 	switch t := it.Type.(type) {
 	case *schema.Number:
 		raw, limited, call := "", "", w.lang.word("x.raw", it.Bits)
+		if it.Var == schema.Long {
+			raw = w.lang.long(at, it.Reg != wire.None && w.read[it.Reg], label)
+			w.sets(it.Reg, raw)
+			w.limit(t, it.Field, raw)
+			return
+		}
 		v := "n" + w.id()
 		switch {
 		case t.Kind == schema.Float && (t.Bits == 16 || t.Scale != 0):
@@ -215,14 +238,14 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 			if t.Scale != 0 {
 				scale = floatText(t.Scale)
 			}
-			w.declare(v, fmt.Sprintf("x.float(%s, %s, %s, %s)", place, w.lang.argument(t, at.get), scale, label))
+			w.declare("double", v, fmt.Sprintf("x.float(%s, %s, %s, %s)", place, w.lang.argument(t, at.get), scale, label))
 			w.keep(at.set, w.lang.cast(t, v, false))
 		case t.Kind == schema.Bool:
-			w.declare(v, fmt.Sprintf("%s(%s, %s, %s)", call, place, w.lang.pick(at.get, 1, 0, it.Bits), label))
+			w.declare("uint64_t", v, fmt.Sprintf("%s(%s, %s, %s)", call, place, w.lang.pick(at.get, 1, 0, it.Bits), label))
 			w.keep(at.set, w.lang.truth(v, it.Bits))
 			raw = v
 		case t.Scale != 0:
-			w.declare(v, fmt.Sprintf("%s(%s, %s, %s)", call, place, w.scaled(it, t, at.get, label), label))
+			w.declare("uint64_t", v, fmt.Sprintf("%s(%s, %s, %s)", call, place, w.scaled(it, t, at.get, label), label))
 			w.keep(at.set, w.lang.cast(t, v, false))
 			raw, limited = v, v
 		default:
@@ -235,7 +258,7 @@ func (w *wirer) value(b string, it *wire.Item, place string) {
 	case *schema.Bitfield:
 		w.bitfield(it, t, place)
 	case *schema.Text:
-		w.lang.pass("fixedText", at, fmt.Sprintf("%s, %s, %v, %d, %s", charsetName(t.Charset), w.lang.slice(b, it), exact(t), t.Pad, label))
+		w.lang.pass("fixedText", at, fmt.Sprintf("%s, %s, %v, %d, %s", w.lang.word(charsetName(t.Charset), 0), w.lang.slice(b, it), exact(t), t.Pad, label))
 	}
 }
 
@@ -246,6 +269,9 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	w.lang.fill(w.mem[it.Field], at)
 	at.set = w.lang.inner(at, false).set
 	w.line(w.wording.bits, v)
+	if it.Var == schema.Long {
+		w.lang.flags(t, v, at, "")
+	}
 	w.open("if (x.writing) {")
 	if t.All != "" {
 		w.line("%s = %s;", v, bits)
@@ -264,9 +290,10 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 	}, func(f *schema.Form) {
 		w.partsOf(t, f, at.get, func(name, at string, p schema.Part) {
 			bits := w.lang.partBits(t, name, at, label)
+			v, p := w.lang.higher(t, v, p)
 			switch {
 			case p.Mask != 0:
-				w.line("%s = flag(%s, %s, %s);", v, v, w.lang.mask(p.Mask), at)
+				w.line("%s = %s(%s, %s, %s);", v, w.lang.word("flag", 0), v, w.lang.mask(p.Mask), at)
 			case p.Bits == 0 && t.All == "":
 				w.line("x.fits(%s %s %s, 0, %s);", bits, w.say.equal, w.lang.mask(0), label)
 			case p.Bits == 0:
@@ -279,16 +306,20 @@ func (w *wirer) bitfield(it *wire.Item, t *schema.Bitfield, place string) {
 		})
 	})
 	w.shut("}")
-	w.line("%s = %s(%s, %s, %s);", v, w.lang.word("x.raw", 64), place, v, label)
+	if it.Var == schema.Long {
+		w.lang.flags(t, v, at, label)
+	} else {
+		w.line("%s = %s(%s, %s, %s);", v, w.lang.word("x.raw", 64), place, v, label)
+	}
 	w.sets(it.Reg, v)
 	w.open("if (!x.writing) {")
-	if t.All != "" {
+	if t.All != "" && it.Var != schema.Long {
 		all, _ := w.lang.allOf(t, at.set)
 		w.line("%s = %s;", all, w.lang.allBits(t, v))
 	}
 	w.forms(t, func(*schema.Form) string { return v }, func(f *schema.Form) {
 		w.partsOf(t, f, at.set, func(name, at string, p schema.Part) {
-			value := w.partOf(v, p)
+			value := w.partOf(w.lang.higher(t, v, p))
 			switch {
 			case p.Mask != 0:
 				w.line("%s = %s;", at, value)
@@ -319,10 +350,6 @@ func (w *wirer) forms(t *schema.Bitfield, bits func(f *schema.Form) string, body
 	for i := range t.Forms {
 		f := &t.Forms[i]
 		list = append(list, branch{w.formIs(f, bits(f)), oneLine(f.When), func() { body(f) }})
-	}
-	if len(list) == 1 {
-		body(&t.Forms[0])
-		return
 	}
 	w.branches(list, true)
 }

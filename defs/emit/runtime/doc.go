@@ -1,6 +1,6 @@
-// Package runtime is what the Go code of package emit needs besides the standard library. Its files are copied into the emitted package,
-// pack.go only if contents are compressed. The messages are methods that pass their values, in wire order, to a coder: one method both reads
-// and writes. Runs of fixed size are set by statements for each direction.
+// Package runtime is what the Go code of package emit needs besides the standard library. Its files are copied into the emitted package, those
+// other than values.go and runtime.go only if something calls them. The messages are methods that pass their values, in wire order, to a
+// coder: one method both reads and writes. Runs of fixed size are set by statements for each direction.
 //
 // The files runtime.ts and pack.ts are the same for TypeScript, where functions throw, and the names of what is called are those of Go.
 //

@@ -92,6 +92,7 @@ class Inflater {
 		this.bit = 0;
 		if (method === packedZlib) this.sum(adler32(plain), [24, 16, 8, 0]);
 		if (method === packedGzip) this.sum(crc32(plain), [0, 8, 16, 24]);
+		if (method === packedGzip) this.sum(plain.length, [0, 8, 16, 24]);
 		return plain;
 	}
 

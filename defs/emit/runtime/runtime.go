@@ -24,7 +24,7 @@ type coder struct {
 	writing  bool
 	framed   bool   // reading: b is complete, so that no further bytes can help
 	inside   int    // depth of contents with an end of their own
-	last     int    // writing: the message must end here; -1: anywhere
+	last     int    // writing: the message must end here, in bytes from its start; -1: anywhere
 	far      int    // reading: the end of contents at offsets
 	least    uint64 // reading: the bytes that all counts so far require, if the message is measured
 	elements int    // remaining elements of all lists
@@ -32,7 +32,38 @@ type coder struct {
 	plain    int    // remaining bytes of decompressed contents
 	depth    int
 	err      error
+	around
+	placing
 }
+
+// around is what surrounds a part, of messages that depend on positions.
+type around struct {
+	all    []byte // reading: the message, or decompressed contents
+	closed bool   // framed of all
+	from   int64  // where the innermost contents with a size begin
+	limit  int64  // writing: where they end; unknownEnd: it is not known
+	packed bool   // it is decompressed contents, or has a key
+	beyond int    // far before them
+}
+
+// placing is what is written at positions, and after everything else.
+type placing struct {
+	pieces []piece
+	voids  []void
+	asked  bool  // something depends on the size of the message
+	sure   bool  // it is guess
+	guess  int64 // bytes
+}
+
+// piece is contents at a position, void a run of bytes that belong to nothing.
+type piece struct {
+	at    int64
+	b     []byte
+	voids []void
+	field string
+}
+
+type void struct{ from, to int }
 
 func reading(data []byte, header int) coder {
 	return coder{b: data, header: header, elements: 1<<16 + 4*len(data), bytes: 1<<20 + 4*len(data), plain: maxPlain}
@@ -100,7 +131,7 @@ func (x *coder) wasRead() (n int, err error) {
 }
 
 func (x *coder) wrote(dst []byte) ([]byte, error) {
-	if x.last >= 0 && len(x.b) > x.last {
+	if x.last >= 0 && len(x.b)-x.base > x.last {
 		x.illegal("a part at the end of the message", "it is followed by other parts")
 	}
 	if x.err != nil {
@@ -134,11 +165,13 @@ type number struct {
 type form uint8
 
 const (
-	sized  form = iota
-	leb         // least significant group first
-	sleb        // likewise, sign-extended from the last group
-	zigzag      // leb of the number with the sign in the lowest bit
-	vlq         // most significant group first
+	sized      form = iota
+	leb             // least significant group first
+	sleb            // likewise, sign-extended from the last group
+	zigzag          // leb of the number with the sign in the lowest bit
+	vlq             // most significant group first
+	wide            // leb of 64 bits, of which the low ones are the number
+	wideSigned      // likewise, with the sign extended
 )
 
 // extend interprets the lowest bits as two's complement.
@@ -249,6 +282,9 @@ func (x *coder) raw(b []byte, off int, n number, v uint64, field string) uint64 
 // readVar reads the bits of a number from the start of b. size is 0 if b ends before the number does, -1 if it is too long.
 func readVar(b []byte, n number) (v uint64, size int) {
 	most := (n.bits + 6) / 7
+	if n.form >= wide {
+		most = 10
+	}
 	for shift := 0; size < most && size < len(b); shift += 7 {
 		c := b[size]
 		size++
@@ -290,6 +326,8 @@ func appendVar(b []byte, n number, v uint64) []byte {
 			b = append(b, byte(s)|0x80)
 		}
 		return append(b, byte(s)&0x7f)
+	case wideSigned:
+		v = uint64(extend(v, n.bits))
 	case vlq:
 		for groups := max(bits.Len64(v)-1, 0) / 7; groups > 0; groups-- {
 			b = append(b, byte(v>>(7*groups))|0x80)
@@ -637,7 +675,7 @@ func (x *coder) within(at uint64, n number, some bool, null int64, field string,
 // end records that the message must end here, unless contents with an end of their own do.
 func (x *coder) end() {
 	if x.writing && x.last < 0 && x.inside == 0 {
-		x.last = len(x.b)
+		x.last = len(x.b) - x.base
 	}
 }
 
@@ -810,10 +848,11 @@ const (
 	utf8Text charset = iota
 	latin1
 	utf16LE
+	utf16BE
 )
 
 func (c charset) unit() int {
-	if c == utf16LE {
+	if c >= utf16LE {
 		return 2
 	}
 	return 1
@@ -823,6 +862,8 @@ func (c charset) decode(b []byte) string {
 	switch c {
 	case utf16LE:
 		return decode16(b)
+	case utf16BE:
+		return decode16(swap16(slices.Clone(b)))
 	case latin1:
 		return decodeLatin1(b)
 	}
@@ -834,6 +875,10 @@ func (c charset) append(b []byte, s string) (out []byte, wide rune) {
 	switch c {
 	case utf16LE:
 		return append16(b, s), 0
+	case utf16BE:
+		out = append16(b, s)
+		swap16(out[len(b):])
+		return out, 0
 	case latin1:
 		return appendLatin1(b, s)
 	}
@@ -843,7 +888,7 @@ func (c charset) append(b []byte, s string) (out []byte, wide rune) {
 // units returns the number of units of a text.
 func (c charset) units(s string) int {
 	switch c {
-	case utf16LE:
+	case utf16LE, utf16BE:
 		return units16(s)
 	case latin1:
 		return utf8.RuneCountInString(s)

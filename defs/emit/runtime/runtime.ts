@@ -30,14 +30,15 @@ const maxDepth = 512; // of values in themselves
 /** The encoding of an integer: its bits, in groups of seven unless it is sized; the value is the sent number plus add. */
 export interface Coding {
 	bits: number;
-	form: "sized" | "leb" | "sleb" | "zigzag" | "vlq";
+	form: "sized" | "leb" | "sleb" | "zigzag" | "vlq" | "wide" | "wideSigned"; // those of 64 bits, of which the low ones are the number
 	big: boolean;
 	signed: boolean;
 	add: number;
+	exact: bigint; // add, which may have more bits than a number
 }
 
-export function coding(bits: number, form: Coding["form"], big: boolean, signed: boolean, add: number): Coding {
-	return { bits, form, big, signed, add };
+export function coding(bits: number, form: Coding["form"], big: boolean, signed: boolean, add: number, exact = BigInt(add)): Coding {
+	return { bits, form, big, signed, add, exact };
 }
 
 /** The place of a number in a block, in bits. */
@@ -61,6 +62,34 @@ interface Chain {
 	field: string;
 }
 
+/** What surrounds a part, of messages that depend on positions, which count from the start of the message or of decompressed contents. */
+interface Around {
+	view?: DataView; // reading: the message, or decompressed contents
+	end: number; // reading: of the view
+	closed: boolean; // framed of the view
+	from: number; // where the innermost contents with a size begin
+	limit: number; // writing: where they end; unknownEnd: it is not known
+	packed: boolean; // it is decompressed contents, or has a key
+	far: number; // before them
+}
+
+const unknownEnd = 2 ** 62; // where bytes end that are still being written: beyond every message
+const nowhere: Around = { end: 0, closed: false, from: 0, limit: unknownEnd, packed: false, far: 0 };
+
+/** A run of bytes. */
+interface Void {
+	from: number;
+	to: number;
+}
+
+/** Contents at a position. */
+interface Piece {
+	at: number;
+	b: Uint8Array;
+	voids: Void[];
+	field: string;
+}
+
 /** The state of reading or writing a message. Positions are bytes. Integers of up to 32 bits are numbers, others have methods of their own. */
 export class Coder {
 	pos = 0; // the next byte
@@ -75,6 +104,12 @@ export class Coder {
 	bytes = 0; // remaining bytes of all contents
 	plain = 4194304; // remaining bytes of decompressed contents
 	depth = 0;
+
+	around = nowhere; // of messages that depend on positions
+	pieces: Piece[] = []; // writing: contents at positions
+	voids: Void[] = []; // writing: bytes that belong to nothing
+	asked = false; // writing: something depends on the size of the message
+	guess?: number; // writing: that size
 
 	constructor(
 		public view: DataView,
@@ -144,7 +179,7 @@ export class Coder {
 
 	/** Returns the bytes of the message that was written. */
 	wrote(): Uint8Array {
-		if (this.last >= 0 && this.pos > this.last) this.illegal("a part at the end of the message", "it is followed by other parts");
+		if (this.last >= 0 && this.pos - this.base > this.last) this.illegal("a part at the end of the message", "it is followed by other parts");
 		return this.slice(0, this.pos);
 	}
 
@@ -279,7 +314,7 @@ export class Coder {
 
 	/** Reads the bits of a number in a variable number of bytes. */
 	readVar(n: Coding, field: string): bigint {
-		const most = Math.ceil(n.bits / 7);
+		const most = n.form === "wide" || n.form === "wideSigned" ? 10 : Math.ceil(n.bits / 7);
 		let v = 0n;
 		let few = 0; // the first four groups
 		for (let size = 1; size <= most; size++) {
@@ -304,6 +339,7 @@ export class Coder {
 	appendVar(n: Coding, v: bigint): void {
 		const s = BigInt.asIntN(n.bits, v);
 		if (n.form === "zigzag") v = s < 0n ? -2n * s - 1n : 2n * s;
+		if (n.form === "wideSigned") v = BigInt.asUintN(64, s);
 		if (n.form === "sleb") {
 			for (v = s; v >> 6n !== 0n && v >> 6n !== -1n; v >>= 7n) this.byte(Number(v & 127n) | 128);
 			v &= 127n;
@@ -338,12 +374,12 @@ export class Coder {
 
 	integerBig(b: number, off: number, n: Coding, v: bigint, field: string): bigint {
 		if (this.writing) {
-			const raw = this.int(v, field) - BigInt(n.add);
+			const raw = this.int(v, field) - n.exact;
 			this.rawBig(b, off, n, n.signed ? this.signedBig(raw, n.bits, field) : this.unsignedBig(raw, n.bits, field), field);
 			return v;
 		}
 		const raw = this.rawBig(b, off, n, 0n, field);
-		return (n.signed ? BigInt.asIntN(n.bits, raw) : raw) + BigInt(n.add);
+		return (n.signed ? BigInt.asIntN(n.bits, raw) : raw) + n.exact;
 	}
 
 	/** Passes a float of 16 bits, or one with a scale. */
@@ -519,7 +555,7 @@ export class Coder {
 
 	/** Records that the message must end here, unless contents with an end of their own do. */
 	end(): void {
-		if (this.writing && this.last < 0 && this.inside === 0) this.last = this.pos;
+		if (this.writing && this.last < 0 && this.inside === 0) this.last = this.pos - this.base;
 	}
 
 	/** Reports whether optional part i is present; parts is the number of those that are written. */
@@ -571,10 +607,10 @@ export class Coder {
 		} else if (this.writing) {
 			const b = set.encode(s, field);
 			if (n >= 0) this.exactly(b.length / unit, n, field);
-			else if (find(b, unit, end) < b.length) this.illegal(field, "the text contains a terminator");
+			else if (n === -2 && find(b, unit, end) < b.length) this.illegal(field, "the text contains a terminator");
 			this.append(b);
-			if (n < 0) this.byte(end);
-			if (n < 0 && unit === 2) this.byte(0);
+			if (n === -2) this.byte(end);
+			if (n === -2 && unit === 2) this.byte(0);
 		} else if (n !== -2) {
 			const at = this.content(n, unit, field);
 			return set.decode(this.part(at, this.pos));
@@ -691,6 +727,376 @@ export class Coder {
 		const v = Number(typeof n === "bigint" ? BigInt.asIntN(64, n) : n);
 		if (v < 0 || v > 0x7fffffff) this.illegal(field, `the computed number of units is ${v}`);
 		return v;
+	}
+
+	/** Begins a message whose parts depend on positions. */
+	opens(): void {
+		this.around = { ...nowhere, view: this.view, end: this.stop, closed: this.framed };
+	}
+
+	/** Reports whether the message is to be written again, now that its size is known. */
+	retry(): boolean {
+		if (!this.asked) return false;
+		this.guess = this.pos;
+		this.asked = false;
+		this.pos = this.stop = this.depth = 0;
+		this.last = -1;
+		this.view = new DataView(new ArrayBuffer(256));
+		this.pieces = [];
+		this.voids = [];
+		return true;
+	}
+
+	/** Returns the size of the message. */
+	total(): number {
+		if (!this.writing) return this.stop;
+		if (this.guess === undefined) this.asked = true;
+		return this.guess ?? unknownEnd;
+	}
+
+	/** Returns the position of the next part. */
+	at(): number {
+		return this.pos - this.base;
+	}
+
+	/** Returns the position at which the innermost contents with a size end. */
+	to(): number {
+		return this.writing ? this.around.limit : this.stop;
+	}
+
+	/** Where the innermost contents with a size begin. */
+	get from(): number {
+		return this.around.from;
+	}
+
+	set from(at: number) {
+		this.around = { ...this.around, from: at };
+	}
+
+	/** Returns the position at which contents end that were passed, if it was not known before. */
+	stopped(at: number): number {
+		return this.writing && at > unknownEnd / 2 ? this.at() : at;
+	}
+
+	/** Reports whether what is written cannot depend on where contents end, or on what follows. */
+	unsure(follows: boolean): boolean {
+		return this.writing && (follows || this.around.limit > unknownEnd / 2);
+	}
+
+	/** Begins contents with a size that is sent, or that are packed. same: they have as many bytes as they are sent with. */
+	inner(packed: boolean, same: boolean): Around {
+		const was = { ...this.around, far: this.far };
+		const from = this.at();
+		const room = was.limit - was.from;
+		const limit = packed && same && room < unknownEnd / 2 ? from + room : unknownEnd;
+		this.around = { ...was, from, limit, packed: was.packed || packed };
+		if (packed && !this.writing) Object.assign(this.around, { view: this.view, end: this.stop, closed: true });
+		return was;
+	}
+
+	/** Ends them. */
+	outer(was: Around): void {
+		if (this.around.packed && !this.writing) this.far = was.far;
+		this.around = was;
+	}
+
+	/** Passes contents of a computed size, by body. Those that are written are filled up. */
+	window(n: bigint, field: string, body: () => void): void {
+		const size = Number(BigInt.asIntN(64, n));
+		const from = this.at();
+		const was = this.around;
+		const known = !this.writing || size <= unknownEnd / 2;
+		if (known && (size < 0 || size > 2 ** 28)) this.illegal(field, `the size is ${size}`);
+		if (!this.writing && size > this.stop - this.pos) this.over(field);
+		const { stop, framed } = this;
+		this.around = { ...was, from, limit: this.writing && known ? from + size : unknownEnd };
+		if (!this.writing) {
+			this.stop = this.pos + size;
+			this.framed = true;
+		}
+		this.inside++;
+		body();
+		this.inside--;
+		this.around = was;
+		if (!this.writing) {
+			this.pos = this.stop;
+			this.stop = stop;
+			this.framed = framed;
+		} else if (known) {
+			const more = from + size - this.at();
+			if (more < 0) this.illegal(field, `there are ${size - more} bytes where ${size} are required`);
+			if (more > 0) this.voids.push({ from: this.pos, to: this.pos + more });
+			this.append(new Uint8Array(more));
+		}
+	}
+
+	/** Passes contents at a position, by body. within: they are in the innermost contents around that have a size. */
+	place(at: bigint, within: boolean, header: number, field: string, body: () => void): void {
+		const { around, view, stop, framed, inside } = this;
+		if (!within && inside > 0) {
+			this.around = { ...around, from: 0, limit: unknownEnd };
+			if (!this.writing) {
+				this.view = around.view!;
+				this.stop = around.end;
+				this.framed = around.closed;
+				this.inside = 0;
+			}
+		}
+		this.aside(at, header, field, body);
+		Object.assign(this, this.writing ? { around, inside } : { around, view, stop, framed, inside });
+	}
+
+	/** Passes contents at a position in others. */
+	placeIn(at: bigint, from: number, to: number, header: number, field: string, body: () => void): void {
+		const { around, view, stop, framed, inside, far } = this;
+		this.around = { ...around, from, limit: to };
+		if (!this.writing) {
+			this.view = around.view!;
+			this.stop = Math.min(to, around.end);
+			this.framed = true;
+			this.inside = 1;
+		}
+		this.aside(at, header, field, body);
+		Object.assign(this, this.writing ? { around, inside } : { around, view, stop, framed, inside, far });
+	}
+
+	aside(where: bigint, header: number, field: string, body: () => void): void {
+		const at = Number(BigInt.asUintN(64, where));
+		const { pos, view, stop, base, voids } = this;
+		if (at < header) this.illegal(field, "the position is inside the header");
+		if (this.writing) {
+			if (this.around.packed) this.illegal(field, "it is at a position in compressed contents");
+			if (at > 2 ** 28) this.illegal(field, `the position is ${at}`);
+			const piece: Piece = { at, b: new Uint8Array(0), voids: [], field };
+			this.pieces.push(piece);
+			Object.assign(this, { view: new DataView(new ArrayBuffer(256)), pos: 0, stop: 0, base: -at, voids: piece.voids, inside: 0 });
+			body();
+			piece.b = this.slice(0, this.pos);
+			Object.assign(this, { view, pos, stop, base, voids });
+			return;
+		}
+		if (at > this.stop) this.over(field);
+		this.pos = at;
+		body();
+		this.far = Math.max(this.far, this.pos);
+		this.pos = pos;
+	}
+
+	/** Writes the contents at positions, which may be in the bytes of others if these are the same. */
+	settle(): void {
+		if (this.pieces.length === 0) return;
+		const owned: boolean[] = new Array<boolean>(this.pos).fill(true);
+		for (const v of this.voids) owned.fill(false, v.from, v.to);
+		for (const p of this.pieces) {
+			if (p.at > this.pos + 2 ** 22) this.illegal(p.field, "too many bytes before it would belong to nothing");
+			if (p.b.length > 0 && p.at > this.pos) {
+				owned.length = p.at;
+				this.append(new Uint8Array(p.at - this.pos));
+			}
+			p.b.forEach((c, i) => {
+				const k = p.at + i;
+				const mine = !p.voids.some((v) => i >= v.from && i < v.to);
+				if (k === this.pos) this.byte(c);
+				else if (!mine) return;
+				else if (owned[k] && this.view.getUint8(k) !== c) this.illegal(p.field, "other contents have other bytes there");
+				else this.view.setUint8(k, c);
+				owned[k] = mine;
+			});
+		}
+		for (const p of this.pieces) if (p.at > this.pos) this.illegal(p.field, "its position is outside of the message");
+		if (this.guess !== undefined && this.pos !== this.guess) this.illegal("the size of the message", "depends on contents at positions, and they on it");
+	}
+
+	/** Reports whether constant bytes at the end of contents with a size are there, or have room. */
+	closes(n: number): boolean {
+		return this.writing ? this.at() + n <= this.around.limit : this.pos < this.stop;
+	}
+
+	/** Returns the number of bytes up to a byte; bits of how: with it, and one more than there is if it is missing. */
+	seekByte(c: bigint, how: bigint): bigint {
+		if (this.writing) return BigInt(unknownEnd);
+		const rest = this.part(this.pos, this.stop);
+		const n = rest.indexOf(Number(c & 255n));
+		this.spend(0, n < 0 ? rest.length : n, "a search");
+		return BigInt(n < 0 ? rest.length + (how & 2n ? 1 : 0) : n + Number(how & 1n));
+	}
+
+	/** Returns the number of bytes up to the last run of a byte. */
+	trimmed(pad: bigint): bigint {
+		if (this.writing) return BigInt(unknownEnd);
+		this.spend(0, this.stop - this.pos, "a search");
+		return BigInt(trim(this.part(this.pos, this.stop), Number(pad & 255n)).length);
+	}
+
+	/** Returns a computed number of units, -3 if it depends on what is not known while it is written. */
+	many(n: bigint, field: string): number {
+		return this.writing && BigInt.asIntN(64, n) > unknownEnd / 2 ? -3 : this.amount(n, field);
+	}
+
+	/** Returns the number of bytes up to the end of contents that are written, -1 if it is not known. */
+	room(): number {
+		const left = this.around.limit - this.at();
+		return left > unknownEnd / 2 ? -1 : Math.max(left, 0);
+	}
+
+	pad(n: number, pad: number): void {
+		if (n > 0) this.append(new Uint8Array(n).fill(pad));
+	}
+
+	/** Passes units up to one of the value end. how: 1: the end of the contents around ends them, too; 2, 4: it belongs to what follows, to the value; 8: before padding. */
+	open(value: Uint8Array, unit: number, how: number, end: number, pad: number, field: string): Uint8Array {
+		if (this.writing) {
+			const i = find(value, unit, end);
+			if (i >= value.length && (how & 5) === 4) this.illegal(field, "it does not end as it must");
+			if (i < value.length && ((how & 4) === 0 || i + unit !== value.length)) this.illegal(field, "the text contains a terminator");
+			this.append(value);
+			if ((how & 6) === 0 && ((how & 1) === 0 || this.room() !== 0)) this.append(unit === 1 ? Uint8Array.of(end) : Uint8Array.of(end, 0));
+			if (how & 8) this.pad(this.room(), pad);
+			return value;
+		}
+		const all = this.part(this.pos, this.stop);
+		const rest = how & 8 ? trim(all, pad) : all;
+		let i = find(rest, unit, end);
+		let size = i + unit;
+		if (i + unit > rest.length) {
+			if ((how & 1) === 0) this.over(field);
+			i = size = rest.length - (rest.length % unit);
+		} else if (how & 2) size = i;
+		else if (how & 4) i = size;
+		if (how & 8) size = all.length;
+		this.spend(0, size, field);
+		this.pos += size;
+		return rest.slice(0, i);
+	}
+
+	openText(s: string, set: Charset, how: number, end: number, pad: number, field: string): string {
+		const b = this.open(this.writing ? set.encode(s, field) : new Uint8Array(0), set.unit, how, end, pad, field);
+		return this.writing ? s : set.decode(b);
+	}
+
+	openBlob(b: Uint8Array, how: number, end: number, pad: number, field: string): Uint8Array {
+		return this.open(b, 1, how, end, pad, field);
+	}
+
+	/** Passes n bytes, or those up to the end if n is -1, of which the value has those before the last run of pad bytes. */
+	paddedBlob(b: Uint8Array, n: number, pad: number, field: string): Uint8Array {
+		if (!this.writing) {
+			const at = this.content(n, 1, field);
+			return trim(this.part(at, this.pos), pad).slice();
+		}
+		if (b.length > 0 && b[b.length - 1] === pad) this.illegal(field, "it ends with a byte that fills it up");
+		const size = Math.max(b.length, n === -1 ? this.room() : n);
+		this.append(b);
+		this.pad(size - b.length, pad);
+		this.exactly(size, n, field);
+		if (n === -1) this.end();
+		return b;
+	}
+
+	paddedText(s: string, set: Charset, n: number, pad: number, field: string): string {
+		const b = this.paddedBlob(this.writing ? set.encode(s, field) : new Uint8Array(0), n, pad, field);
+		return this.writing ? s : set.decode(b);
+	}
+
+	/** Begins lists with tags. Reading finds all elements first; ends: a tag of wire type 4 ends them, too. */
+	tags(tags: number[], other: boolean, ends: boolean): Tagged {
+		const t: Tagged = { tags, other, found: [], next: 0, end: this.pos };
+		if (this.writing) return t;
+		const start = this.pos;
+		while (this.pos < this.stop) {
+			const at = this.pos;
+			const tag = this.readVar(tagForm, "tag");
+			if (ends && (tag & 7n) === 4n) {
+				this.pos = at;
+				break;
+			}
+			this.spend(1, 1, "a tag");
+			const list = listOf(t, tag);
+			if (!legalTag(tag) || list < 0) this.illegal("tag", "no field has it");
+			t.found.push({ list, at });
+			this.skip(tag);
+		}
+		t.end = this.pos;
+		this.pos = start;
+		t.found.sort((a, b) => a.list - b.list || a.at - b.at);
+		return t;
+	}
+
+	/** Moves past what follows a tag. */
+	skip(tag: bigint): void {
+		const open: bigint[] = []; // the tags that end the groups around
+		const from = this.pos;
+		for (;;) {
+			let size = 0n;
+			const kind = Number(tag & 7n);
+			if (kind === 0) this.readVar(tagForm, "a field");
+			if (kind === 1) size = 8n;
+			if (kind === 2) size = this.readVar(tagForm, "a field");
+			if (kind === 5) size = 4n;
+			if (kind === 3 && open.push(tag + 1n) > maxDepth) this.illegal("a group", "is nested too deeply");
+			if (kind === 4 && open.pop() !== tag) this.illegal("a group", "has another end");
+			if (size > this.stop - this.pos) this.over("a field");
+			this.pos += Number(size);
+			if (open.length === 0) {
+				if (kind === 4) this.spend(0, this.pos - from, "a group"); // the fields inside are read again
+				return;
+			}
+			tag = this.readVar(tagForm, "tag");
+			if ((tag & 7n) !== 4n && !legalTag(tag)) this.illegal("tag", "no field has it");
+		}
+	}
+
+	/** Begins element i of a list with a tag, and reports whether there is one. */
+	scattered<T>(l: T[], t: Tagged, list: number, i: number, make: () => T): boolean {
+		if (this.writing) return i < l.length;
+		const x = t.found[t.next];
+		if (!x || x.list !== list) return false;
+		this.pos = x.at;
+		t.next++;
+		l.push(make());
+		return true;
+	}
+
+	/** Checks that an element that was written has a tag of no other list. */
+	unlisted(t: Tagged, from: number, field: string): void {
+		if (!this.writing) return;
+		let tag = 0n;
+		for (let i = from; i < this.pos; i++) {
+			const c = this.view.getUint8(i);
+			tag |= BigInt(c & 127) << BigInt(7 * (i - from));
+			if (c < 128) break;
+		}
+		if (!legalTag(tag) || listOf(t, tag) !== t.tags.length) this.illegal(field, "the tag is illegal, or that of another field");
+	}
+
+	/** Ends lists with tags. */
+	tagsEnd(t: Tagged): void {
+		if (!this.writing) this.pos = t.end;
+	}
+
+	/** Passes a number of up to 128 bits. narrow: other parts depend on it, so that it must have 64. */
+	long(v: bigint, narrow: boolean, field: string): bigint {
+		if (this.writing) {
+			v = this.int(v, field);
+			this.fits(v >= 0n && v >> (narrow ? 64n : 128n) === 0n, narrow ? 64 : 128, field);
+			let rest = v;
+			for (; rest >= 128n; rest >>= 7n) this.byte(Number(rest & 127n) | 128);
+			this.byte(Number(rest));
+			return v;
+		}
+		v = 0n;
+		for (let size = 1; size < 20; size++) {
+			if (this.pos + size > this.stop) this.over(field);
+			const c = this.view.getUint8(this.pos + size - 1);
+			if (size === 19 && (c & 127) > 3) break;
+			v |= BigInt(c & 127) << BigInt(7 * (size - 1));
+			if (c >= 128) continue;
+			this.pos += size;
+			this.spend(0, size, field);
+			this.fits(!narrow || v >> 64n === 0n, 64, field);
+			return v;
+		}
+		return this.illegal(field, "the number is too long");
 	}
 
 	/** Sets some bits of a bitfield. */
@@ -833,6 +1239,14 @@ export const utf16LE: Charset = {
 	},
 };
 
+const swap16 = (b: Uint8Array): Uint8Array => b.map((c, i) => b[i ^ 1] ?? c);
+
+export const utf16BE: Charset = {
+	...utf16LE,
+	decode: (b) => utf16LE.decode(swap16(b.subarray(0, b.length & ~1))),
+	encode: (s, field) => swap16(utf16LE.encode(s, field)),
+};
+
 export const latin1: Charset = {
 	unit: 1,
 	units: (s) => s.length,
@@ -910,3 +1324,150 @@ export const modulo = (a: bigint, b: bigint): bigint => (b === 0n ? 0n : wrap(a 
 
 export const shiftLeft = (a: bigint, n: bigint): bigint => (n < 0n || n > 63n ? 0n : wrap(a << n));
 export const shiftRight = (a: bigint, n: bigint): bigint => a >> (n < 0n || n > 63n ? 63n : n);
+
+const trim = (b: Uint8Array, pad: number): Uint8Array => {
+	let n = b.length;
+	while (n > 0 && b[n - 1] === pad) n--;
+	return b.subarray(0, n);
+};
+
+/** Lists whose elements are in any order, each with its tag. other: the last list has all other tags. */
+interface Tagged {
+	tags: number[];
+	other: boolean;
+	found: { list: number; at: number }[];
+	next: number; // reading: the next one
+	end: number;
+}
+
+const tagForm = coding(64, "leb", false, false, 0);
+
+const legalTag = (tag: bigint): boolean => tag > 7n && tag <= 0xffffffffn && (tag & 7n) < 6n && (tag & 7n) !== 4n;
+
+/** The list of a tag, -1 if there is none. */
+const listOf = (t: Tagged, tag: bigint): number => {
+	const i = t.tags.indexOf(Number(tag));
+	return i < 0 && t.other ? t.tags.length : i;
+};
+
+/** Passes contents up to the end, each byte of which is xor that of a key, or rotated by a number of bits. */
+export function keyed(x: Coder, rotate: boolean, number: bigint, key: string, isNumber: boolean, body: () => void): void {
+	const apply = (b: Uint8Array, by: bigint): void => {
+		const bits = Number(((by % 8n) + 8n) % 8n);
+		for (let i = 0; i < b.length; i++) {
+			const c = b[i]!;
+			if (rotate) b[i] = (c << bits) | (c >> (8 - bits));
+			else if (isNumber) b[i] = c ^ Number(BigInt.asUintN(8, number));
+			else if (key) b[i] = c ^ key.charCodeAt(i % key.length);
+		}
+	};
+	const { view, pos, stop, framed, base } = x;
+	x.inside++;
+	if (x.writing) {
+		x.base = pos;
+		body();
+		apply(x.part(pos, x.pos), -number);
+	} else {
+		const plain = x.slice(pos, stop);
+		apply(plain, number);
+		x.plain -= plain.length + 1024;
+		x.bytes += 4 * plain.length;
+		x.elements += 4 * plain.length;
+		if (x.plain < 0) x.illegal("contents with a key", "are too large");
+		x.view = new DataView(plain.buffer);
+		x.stop = plain.length;
+		x.framed = true;
+		x.pos = x.base = 0;
+		body();
+		x.view = view;
+		x.stop = x.pos = stop;
+		x.framed = framed;
+	}
+	x.base = base;
+	x.inside--;
+	x.end();
+}
+
+/** Texts in expressions are strings with a character for each byte, in UTF-8; so are bytes. Those that are too long are cut. */
+export const textOf = (s: string): string => (/^[\0-\x7f]*$/.test(s) ? s : latin1.decode(utf8Text.encode(s, "text")));
+export const fromText = (s: string): string => utf8Text.decode(latin1.encode(s, "text"));
+export const made = (s: string): string => s.slice(0, 65536);
+
+export const characters = (s: string, set: Charset): string => made(textOf(set.decode(latin1.encode(s, "text"))));
+const character = // of UTF-8, or a byte that is invalid
+	/[\xc2-\xdf][\x80-\xbf]|\xe0[\xa0-\xbf][\x80-\xbf]|[\xe1-\xec\xee\xef][\x80-\xbf]{2}|\xed[\x80-\x9f][\x80-\xbf]|\xf0[\x90-\xbf][\x80-\xbf]{2}|[\xf1-\xf3][\x80-\xbf]{3}|\xf4[\x80-\x8f][\x80-\xbf]{2}|[^]/g;
+const characterList = (s: string): string[] => s.match(character) ?? [];
+export const textLength = (s: string): bigint => BigInt(characterList(s).length);
+export const intText = (n: bigint): string => n.toString();
+export const byteAt = (s: string, i: bigint): bigint => (i >= 0n && i < s.length ? BigInt(s.charCodeAt(Number(i))) : 0n);
+export const byteText = (n: bigint): string => String.fromCharCode(Number(n & 255n));
+
+/** The number that is written in a base, 0 if there is none. */
+export function textInt(s: string, base: bigint): bigint {
+	const digits = s.replace(/^[+-]/, "").toLowerCase();
+	if (base < 2n || base > 36n || digits === "") return 0n;
+	let n = 0n;
+	for (const c of digits) {
+		const d = "0123456789abcdefghijklmnopqrstuvwxyz".indexOf(c);
+		if (d < 0 || d >= base) return 0n;
+		n = n * base + BigInt(d);
+	}
+	if (s.startsWith("-")) n = -n;
+	const most = 2n ** 63n;
+	return n >= most ? most - 1n : n < -most ? -most : n;
+}
+
+const clip = (n: bigint, size: number): number => (n < 0n ? 0 : n > size ? size : Number(n));
+
+export function sliceBytes(s: string, from: bigint, to: bigint): string {
+	const end = clip(to, s.length);
+	return s.slice(Math.min(clip(from, s.length), end), end);
+}
+
+export function sliceText(s: string, from: bigint, to: bigint): string {
+	const list = characterList(s);
+	const end = clip(to, list.length);
+	return list.slice(Math.min(clip(from, list.length), end), end).join("");
+}
+
+export const reverseBytes = (s: string): string => made(Array.from(s).reverse().join(""));
+export const reverseText = (s: string): string => made(characterList(s).reverse().join(""));
+
+/** A number without its fraction. */
+export function floatInt(f: number): bigint {
+	if (Number.isNaN(f)) return 0n;
+	if (f >= 2 ** 63) return 2n ** 63n - 1n;
+	return f <= -(2 ** 63) ? -(2n ** 63n) : BigInt(Math.trunc(f));
+}
+
+export function floatModulo(a: number, b: number): number {
+	const m = a % b;
+	return m !== 0 && m < 0 !== b < 0 ? m + b : m;
+}
+
+/** The float with bits, and the bits of a float of 64. */
+export function bitsFloat(bits: number, raw: number | bigint): number {
+	if (bits === 16) return fromHalf(Number(raw));
+	const view = new DataView(new ArrayBuffer(8));
+	if (bits === 32) view.setUint32(0, Number(raw));
+	else view.setBigUint64(0, BigInt(raw));
+	return bits === 32 ? view.getFloat32(0) : view.getFloat64(0);
+}
+
+export function floatBits(f: number): bigint {
+	const view = new DataView(new ArrayBuffer(8));
+	view.setFloat64(0, f);
+	return view.getBigUint64(0);
+}
+
+/** A value of element i of a list, none if there is no such element. */
+export function element<T, R>(list: T[], i: bigint, of: (e: T) => R, none: R): R {
+	const e = i < 0n ? undefined : list[Number(i)];
+	return e === undefined ? none : of(e);
+}
+
+/** The smallest of the values in the elements of a list. */
+export const least = <T, R>(list: T[], of: (e: T) => R, none: R): R => (list.length > 0 ? list.map(of).reduce((a, b) => (b < a ? b : a)) : none);
+
+/** The largest of the values in the elements of a list. */
+export const greatest = <T, R>(list: T[], of: (e: T) => R, none: R): R => (list.length > 0 ? list.map(of).reduce((a, b) => (b < a ? a : b)) : none);

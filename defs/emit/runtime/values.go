@@ -138,6 +138,14 @@ func units16(s string) (n int) {
 	return n
 }
 
+// swap16 changes the order of the bytes of units.
+func swap16(b []byte) []byte {
+	for i := 0; i+1 < len(b); i += 2 {
+		b[i], b[i+1] = b[i+1], b[i]
+	}
+	return b
+}
+
 // decodeLatin1 decodes characters of one byte each.
 func decodeLatin1(b []byte) string {
 	s := make([]byte, 0, 128)

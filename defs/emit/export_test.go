@@ -1,0 +1,7 @@
+package emit
+
+// Omitted returns a line for each message that a target omits.
+func Omitted(list []Loss) []string {
+	lines, _ := reasons(list, false)
+	return lines
+}
