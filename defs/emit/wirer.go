@@ -18,7 +18,7 @@ type wiring struct {
 	mem    []*member // by field
 	around []*record // likewise: the record of its member
 	inside int       // depth of contents with an end of their own
-	packed int       // depth of those that are compressed, or have a key
+	packed []int     // the groups of those that are compressed, or have a key
 	lists  []int     // those around
 	older  bool      // the target cannot say what the first ones cannot
 	losses
@@ -143,7 +143,10 @@ func (w *wiring) group(x *wire.Part, name string) {
 	case k.Keyed() && w.older:
 		fail("contents of %q have a key", name)
 	}
-	if x.At != wire.None && w.packed > 0 {
+	if x.In != wire.None && !slices.Equal(w.packed, w.packs(w.m.laid.Regs[x.In].Field)) {
+		fail("contents of %q are at a position in others, which are compressed, or have a key", name)
+	}
+	if x.At != wire.None && len(w.packed) > 0 {
 		w.lose(w.m.m, w.m.laid.Path(x.Field), "contents at a position in compressed ones are read, and cannot be written")
 	}
 	w.m.packed = w.m.packed || k != schema.Unpacked && !k.Keyed()
@@ -153,15 +156,26 @@ func (w *wiring) group(x *wire.Part, name string) {
 		w.inside++
 	}
 	if packed {
-		w.packed++
+		w.packed = append(w.packed, x.Field)
 	}
 	w.parts(x.Body.Parts, w.mem[x.Field].record)
 	if own {
 		w.inside--
 	}
 	if packed {
-		w.packed--
+		w.packed = w.packed[:len(w.packed)-1]
 	}
+}
+
+// packs returns the groups that are compressed, or have a key, around the contents of a field, the outermost first.
+func (w *wiring) packs(f int) (out []int) {
+	for ; f != wire.None; f = w.m.laid.Fields[f].Parent {
+		if g, ok := w.m.laid.Fields[f].Schema.Type.(*schema.Group); ok && g.Packed != schema.Unpacked {
+			out = append(out, f)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // isConstant reports whether a part has nothing but constant bytes.
