@@ -312,17 +312,13 @@ func (g *goTarget) pass(method string, at slot, args string) {
 	g.line("x.%s(&%s, %s)", method, at.set, args)
 }
 
-func (g *goTarget) array(at slot, n int, label string) {
-	g.copy(fmt.Sprintf("x.content(%d, 1, %s)", n, label), at.set+"[:]", true)
+func (g *goTarget) array(at slot, n int, _ string) {
+	g.copy(fmt.Sprintf("x.block(%d)", n), at.set+"[:]")
 }
 
-// copy writes bytes that are copied; appended: those that are written have no place yet.
-func (g *goTarget) copy(bytes, to string, appended bool) {
-	write := "copy(b, $to)"
-	if appended {
-		write = "x.b = append(x.b, $to...)"
-	}
-	g.print("if b := $bytes; x.writing {\n\t"+write+"\n} else {\n\tcopy($to, b)\n}", vars{"bytes": bytes, "to": to})
+// copy writes bytes that are copied.
+func (g *goTarget) copy(bytes, to string) {
+	g.print("if b := $bytes; x.writing {\n\tcopy(b, $to)\n} else {\n\tcopy($to, b)\n}", vars{"bytes": bytes, "to": to})
 }
 
 func (g *goTarget) pick(cond string, a, b uint64, _ int) string {
@@ -426,9 +422,9 @@ func (g *goTarget) copied(list, n string, p *wire.Part) bool {
 		return false
 	}
 	if p.Extent.Size == schema.Fixed {
-		g.copy(g.allBytes(list, n, 1, p), list+"[:]", false)
+		g.copy(g.allBytes(list, n, 1, p), list+"[:]")
 	} else {
-		g.copy(g.allBytes(list, n, 1, p), list, false)
+		g.copy(g.allBytes(list, n, 1, p), list)
 	}
 	return true
 }
