@@ -38,6 +38,8 @@ func TestEncodingsOfText(t *testing.T) {
 				want = "encoding: "
 			case set == schema.UTF16BE && target.Name == "lua":
 				want = `set = "utf16be"`
+			case set == schema.UTF16BE && target.Name != "c":
+				want = "utf16BE"
 			case set == schema.UTF16BE:
 				want = "text in utf16be"
 			}

@@ -325,17 +325,13 @@ func (g *goTarget) stored(p *wire.Part, at slot) bool {
 	if p.Kind != wire.Blob || p.Extent.Size != schema.Fixed {
 		return false
 	}
-	g.copies(fmt.Sprintf("x.content(%d, 1, %s)", p.Extent.N, g.label(p.Field)), at.set+"[:]", true)
+	g.copies(fmt.Sprintf("x.block(%d)", p.Extent.N), at.set+"[:]")
 	return true
 }
 
-// copies writes bytes that are copied; appended: those that are written have no place yet.
-func (g *goTarget) copies(bytes, to string, appended bool) {
-	write := "copy(b, $to)"
-	if appended {
-		write = "x.b = append(x.b, $to...)"
-	}
-	g.print("if b := $bytes; x.writing {\n\t"+write+"\n} else {\n\tcopy($to, b)\n}", vars{"bytes": bytes, "to": to})
+// copies writes bytes that are copied.
+func (g *goTarget) copies(bytes, to string) {
+	g.print("if b := $bytes; x.writing {\n\tcopy(b, $to)\n} else {\n\tcopy($to, b)\n}", vars{"bytes": bytes, "to": to})
 }
 
 func (g *goTarget) pick(cond string, a, b uint64, _ int) string {
@@ -434,9 +430,9 @@ func (g *goTarget) copied(list, n string, p *wire.Part) bool {
 		return false
 	}
 	if p.Extent.Size == schema.Fixed {
-		g.copies(g.allBytes(list, n, 1, p), list+"[:]", false)
+		g.copies(g.allBytes(list, n, 1, p), list+"[:]")
 	} else {
-		g.copies(g.allBytes(list, n, 1, p), list, false)
+		g.copies(g.allBytes(list, n, 1, p), list)
 	}
 	return true
 }

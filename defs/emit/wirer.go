@@ -19,7 +19,7 @@ type wiring struct {
 	mem    []*member // by field
 	around []*record // likewise: the record of its member
 	inside int       // depth of contents with an end of their own
-	packed int       // depth of those that are compressed, or have a key
+	packed []int     // the groups of those that are compressed, or have a key
 	lists  []int     // those around
 	losses
 }
@@ -109,6 +109,7 @@ func (w *wiring) parts(parts []wire.Part, r *record) {
 			if i > 0 && unsure(&parts[i-1], x) && laid.Fields[x.Field].Schema.Type.(*schema.Choice).Anon {
 				w.chosen(x)
 			}
+		case wire.Block, wire.Blob, wire.Var, wire.Call, wire.Let, wire.Computed, wire.Align: // only their items, above, and expressions, below
 		}
 		if x.Expr != nil {
 			for _, s := range *x.Expr {
@@ -137,7 +138,10 @@ func (w *wiring) group(x *wire.Part, name string) {
 	if k > schema.Gzip && !k.Keyed() {
 		fail("contents of %q are compressed by %s", name, k)
 	}
-	if x.At != wire.None && w.packed > 0 {
+	if x.In != wire.None && !slices.Equal(w.packed, w.packs(w.m.laid.Regs[x.In].Field)) {
+		fail("contents of %q are at a position in others, which are compressed, or have a key", name)
+	}
+	if x.At != wire.None && len(w.packed) > 0 {
 		w.lose(w.m.m, w.m.laid.Path(x.Field), "contents at a position in compressed ones are read, and cannot be written")
 	}
 	w.m.packed = w.m.packed || k != schema.Unpacked && !k.Keyed()
@@ -147,15 +151,26 @@ func (w *wiring) group(x *wire.Part, name string) {
 		w.inside++
 	}
 	if packed {
-		w.packed++
+		w.packed = append(w.packed, x.Field)
 	}
 	w.parts(x.Body.Parts, w.mem[x.Field].record)
 	if own {
 		w.inside--
 	}
 	if packed {
-		w.packed--
+		w.packed = w.packed[:len(w.packed)-1]
 	}
+}
+
+// packs returns the groups that are compressed, or have a key, around the contents of a field, the outermost first.
+func (w *wiring) packs(f int) (out []int) {
+	for ; f != wire.None; f = w.m.laid.Fields[f].Parent {
+		if g, ok := w.m.laid.Fields[f].Schema.Type.(*schema.Group); ok && g.Packed != schema.Unpacked {
+			out = append(out, f)
+		}
+	}
+	slices.Reverse(out)
+	return out
 }
 
 // isConstant reports whether a part has nothing but constant bytes.
