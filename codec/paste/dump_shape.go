@@ -98,7 +98,7 @@ func shapesOf(t *pasted) (out []shape) {
 		}
 		o, ok := readOffset(s[at:])
 		if !ok {
-			if in, rest := readIntro(s, at); in.set {
+			if _, rest := readIntro(s, at); rest > at {
 				if o, ok = readOffset(s[rest:]); ok {
 					at = rest
 				}
@@ -179,6 +179,9 @@ func addShape(out []shape, s shape) []shape {
 // addressed reports whether an offset can be an address of WinDbg.
 func (o *offset) addressed() bool { return !o.hex && (len(o.digits) == 8 || len(o.digits) == 16) }
 
+// ticked reports whether WinDbg's mark is in it.
+func (o *offset) ticked() bool { return strings.Contains(o.digits, "`") }
+
 // bases returns the bases in which the offsets of a tool may be, the most likely first. od writes seven digits, and six if they are hex;
 // hexdump writes seven hex digits, and more spaces between words in octal.
 func (o *offset) bases(n notation, u unit, step int) []int {
@@ -221,7 +224,7 @@ func (s *shape) forms() []string {
 func (d *dumper) formID() string {
 	s := d.shape
 	switch f := s.forms(); {
-	case s.form == formXXD && d.marked:
+	case s.form == formXXD && d.first.hex:
 		return formGDB // lldb memory read
 	case f[0] == formHexdump && d.angles > 0:
 		return formODtx2
@@ -231,7 +234,7 @@ func (d *dumper) formID() string {
 		return formHexdumpC
 	case d.intros > 0 && d.angles == 0 && s.offsets == plain:
 		return formText2pcap
-	case d.angles > 0 || s.offsets == plain && s.base == 16 && d.texts == 0 && d.digits >= 6:
+	case d.angles > 0 || s.offsets == plain && s.base == 16 && d.texts == 0 && d.first.end >= 6:
 		return formODtx1
 	default:
 		return f[0]
