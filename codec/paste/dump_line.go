@@ -63,7 +63,7 @@ func (l *dumpLine) parse(x *shape, s string, at, width int) {
 		var end int
 		var ok bool
 		if l.data, end, ok = x.read(l.data, s, i); !ok {
-			l.endUnits(x, s, i, width)
+			l.endUnits(x, i, width, false)
 			return
 		}
 		n := len(l.data)
@@ -84,7 +84,7 @@ func (l *dumpLine) parse(x *shape, s string, at, width int) {
 		i = skipSpaces(s, end)
 		if gap := i - end; i == len(s) || x.most == n || !x.marked && x.unit.base != 10 && gap != x.gap() &&
 			!(n == 8 && x.digits == 2 && (gap == x.gap()+1 || gap <= maxStep && x.offsets == none)) && !(x.form == formXXDe && gap > 1 && l.lastGroup(x, s, i)) {
-			l.finish(x, s, i)
+			l.endUnits(x, i, width, true)
 			return
 		}
 	}
@@ -122,26 +122,39 @@ func (l *dumpLine) lastGroup(x *shape, s string, i int) bool {
 	return ok && text-end >= 2 && text < len(s) && textFits(data, s[text:])
 }
 
-// endUnits handles an invalid unit at i, where a unit could follow.
-func (l *dumpLine) endUnits(x *shape, s string, i, width int) {
+// endUnits ends the units where the text column starts, at i. clean means that spaces part it from them, or nothing follows; else the next
+// word is not a unit.
+func (l *dumpLine) endUnits(x *shape, i, width int, clean bool) {
 	if len(l.units) == 0 {
 		l.bad, l.want = i, x.want
 		return // lineOther, unless the offset is the expected one, which the dumper checks
 	}
+	free := x.freeText()
 	for _, usual := range [...]int{width, followWidth} {
-		if usual > 0 && len(l.data) > usual && x.freeText() {
+		if !clean && free && usual > 0 && len(l.data) > usual {
 			l.cut(usual)
 		}
 	}
 	last, n := l.units[len(l.units)-1].pos, len(l.data)
-	i = skipSpaces(s, last)
-	free, after := x.freeText(), x.border(s[i])
-	if !(free && (n == followWidth || n == width || i-last > x.gap() || textFits(l.data, s[i:]) || onlyDots(s[i:]))) &&
-		(after == "" || free && !strings.HasSuffix(s[i+1:], after)) {
-		l.fail(i, x.want)
+	i = skipSpaces(l.s, last)
+	l.kind, l.text = lineData, l.s[i:]
+	if l.text == "" {
 		return
 	}
-	l.finish(x, s, i)
+	if l.fits = free && textFits(l.data, l.text); l.fits {
+		return
+	}
+	after := x.border(l.s[i])
+	text, closed := strings.CutSuffix(l.text[1:], after)
+	apart := clean || free && (n == followWidth || n == width || i-last > x.gap() || onlyDots(l.text))
+	switch fits := textFits(l.data, text); {
+	case after != "" && (fits || closed || !free):
+		l.border, l.text, l.fits = l.s[i], text, fits
+	case !apart:
+		l.fail(i, x.want)
+	case !free:
+		l.fail(i, "the end of the line")
+	}
 }
 
 // freeText reports whether text without borders may follow the units.
@@ -173,27 +186,6 @@ func (l *dumpLine) cut(n int) bool {
 		}
 	}
 	return false
-}
-
-// finish ends the units; the text column starts at i.
-func (l *dumpLine) finish(x *shape, s string, i int) {
-	l.kind, l.text = lineData, s[i:]
-	if l.text == "" {
-		return
-	}
-	if l.fits = x.freeText() && textFits(l.data, l.text); l.fits {
-		return
-	}
-	if after := x.border(s[i]); after != "" {
-		text, closed := strings.CutSuffix(l.text[1:], after)
-		if fits := textFits(l.data, text); fits || closed || !x.freeText() {
-			l.border, l.text, l.fits = s[i], text, fits
-			return
-		}
-	}
-	if !x.freeText() {
-		l.fail(i, "the end of the line")
-	}
 }
 
 func (l *dumpLine) fail(at int, want string) { l.kind, l.bad, l.want = lineBad, at, want }
