@@ -13,34 +13,26 @@ import (
 func readBase64(t *pasted) (*builder, *Error) {
 	d := base64Decoder{t: t, b: &builder{form: formBase64}}
 	d.b.out = make([]byte, 0, len(t.s)/4*3+3)
-	from := dataURL(t.s)
-	to := from
-	flush := func() *Error {
-		unit := span{from, to}
-		from = to
-		return d.message(unit)
-	}
-	e := t.each(func(l line) *Error {
+	unit := span{dataURL(t.s), dataURL(t.s)}
+	e := t.each(func(l line) (e *Error) {
 		text := strings.TrimSpace(l.text)
 		if text != "" {
-			to = l.off + len(l.text)
+			unit.to = l.off + len(l.text)
 		}
 		if text == "" || strings.HasSuffix(text, "=") {
-			return flush()
+			e = d.message(unit)
+			unit.from = unit.to
 		}
-		return nil
+		return e
 	})
 	if e == nil {
-		e = flush()
-	}
-	if e != nil {
-		return nil, e
+		e = d.message(unit)
 	}
 	if d.url {
 		d.b.form = formBase64URL
 	}
 	d.b.why = d.reason()
-	return d.b, nil
+	return d.b.whole(e, noBytes)
 }
 
 // dataURL returns the length of a "data:...;base64," prefix.
@@ -173,25 +165,16 @@ func (d *base64Decoder) reason() string {
 // of characters that words do not have. Hex digits with a few other letters are mistyped hex.
 func tryBase64(t *pasted) (*builder, *Error) {
 	clear := dataURL(t.s) > 0
-	gap := -1
-	t.lines(func(l line) bool {
-		if i := strings.IndexAny(strings.Trim(l.text, " \t"), " \t"); i >= 0 && !clear {
-			gap = l.off + i
+	for l := range t.lines() {
+		if !clear && strings.ContainsAny(strings.Trim(l.text, " \t"), " \t") {
+			return nil, nil
 		}
-		return gap < 0
-	})
-	if gap >= 0 {
-		return nil, nil
 	}
 	b, e := readBase64(t)
-	if e != nil {
-		return nil, e
-	}
-	d := looksLikeBase64(t.s)
-	if !clear && !d {
+	if e == nil && !clear && !looksLikeBase64(t.s) {
 		return nil, nil
 	}
-	return b, nil
+	return b, e
 }
 
 // looksLikeBase64 distinguishes base64 from a word and from mistyped hex. Spaces and line breaks in s do not count.

@@ -67,6 +67,24 @@ func (b *builder) end() *Error {
 	return b.add(b.m, b.start, b.first)
 }
 
+// whole ends the reading of a text: that it has no messages is an error too, as told.
+func (b *builder) whole(e *Error, none string) (*builder, *Error) {
+	if e == nil {
+		b.leaveLabel(len(b.label))
+		e = b.end()
+	}
+	if e == nil && len(b.msgs) == 0 {
+		e = errWhole("%s", none)
+	}
+	if e != nil {
+		return nil, e
+	}
+	return b, nil
+}
+
+// noBytes is the error for a text without messages.
+const noBytes = "there are no bytes of this form in the text"
+
 // room returns an error if n more bytes do not fit: only counts of repeats and words in few digits can make more bytes than the text has.
 func (b *builder) room(n uint64, off int) *Error {
 	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {

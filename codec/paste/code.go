@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -443,14 +444,11 @@ func codeLike(t *pasted) bool {
 	if strings.ContainsAny(t.s, "[{(\"'`<$&#") || strings.Contains(t.s, "0x") {
 		return true
 	}
-	found, n := false, 0
-	t.lines(func(l line) bool {
+	for l := range t.head(200) {
 		words := strings.Fields(strings.ToLower(l.text[:min(len(l.text), 80)]))
-		for i := 0; i < len(words) && i < 2; i++ {
-			found = found || directives[words[i]] != 0
+		if slices.ContainsFunc(words[:min(len(words), 2)], func(w string) bool { return directives[w] != 0 }) {
+			return true
 		}
-		n++
-		return !found && n < 200
-	})
-	return found
+	}
+	return false
 }

@@ -187,11 +187,7 @@ func (d *dumper) otherBase(shapes []shape) *dumper {
 
 func (d *dumper) read() *Error {
 	d.starAt, d.zeroBase = -1, true
-	for off := 0; ; {
-		l, after, ok := d.t.next(off)
-		if !ok {
-			break
-		}
+	for l := range d.t.lines() {
 		if e := d.take(l); e != nil {
 			if e.off > l.off+len(l.text) { // of a row in a box
 				e.off = l.off
@@ -203,7 +199,6 @@ func (d *dumper) read() *Error {
 			d.lines = 0
 			return nil
 		}
-		off = after
 	}
 	d.b.leaveLabel(len(d.b.label))
 	return d.close()

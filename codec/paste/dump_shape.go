@@ -83,18 +83,14 @@ const (
 
 // shapesOf returns the shapes that the first lines of a text show, the most distinctive first.
 func shapesOf(t *pasted) (out []shape) {
-	n := 0
-	t.lines(func(l line) bool {
-		if n++; len(l.text) > maxDumpLine {
-			return n < maxShapeLines
-		}
+	for l := range t.head(maxShapeLines) {
 		s := strings.TrimRight(l.text, " \t")
 		if row, ok := unbox(s); ok {
 			s = row
 		}
 		at := skipSpaces(s, 0)
-		if at == len(s) {
-			return n < maxShapeLines
+		if at == len(s) || len(l.text) > maxDumpLine {
+			continue
 		}
 		o, ok := readOffset(s[at:])
 		if !ok {
@@ -108,8 +104,7 @@ func shapesOf(t *pasted) (out []shape) {
 			out = addShapes(out, o, s, at+o.end)
 		}
 		out = addShapes(out, offset{notation: none}, s, at)
-		return n < maxShapeLines
-	})
+	}
 	out = slices.DeleteFunc(out, func(s shape) bool { return s.broken })
 	slices.SortStableFunc(out, func(a, b shape) int { return a.rank - b.rank })
 	return out

@@ -13,22 +13,17 @@ const whyPeers = "; peer 0 is read as the client"
 
 // followHeader reads the header that tshark writes: the mode of the text ("hex", "raw") and the two nodes.
 func followHeader(t *pasted) (mode string, nodes []string) {
-	n := 0
-	t.lines(func(l line) bool {
-		s := strings.TrimSpace(l.text)
-		switch {
+	for l := range t.head(20) {
+		switch s := strings.TrimSpace(l.text); {
 		case strings.HasPrefix(s, "Follow: "):
 			_, mode, _ = strings.Cut(s, ",")
 		case strings.HasPrefix(s, "Node 0: "), strings.HasPrefix(s, "Node 1: "):
-			nodes = append(nodes, s[len("Node 0: "):])
+			if nodes = append(nodes, s[len("Node 0: "):]); len(nodes) == 2 {
+				return mode, nodes
+			}
 		}
-		n++
-		return n < 20 && len(nodes) < 2
-	})
-	if len(nodes) != 2 {
-		nodes = nil
 	}
-	return mode, nodes
+	return mode, nil
 }
 
 // isFollowHeader reports whether s is a line around the data: a rule, or part of tshark's header.
@@ -82,13 +77,7 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 // readFollowHex reads the form "follow-hex".
 func readFollowHex(t *pasted) (*builder, *Error) {
 	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}}
-	if e := f.read(); e != nil {
-		return nil, e
-	}
-	if f.lines == 0 {
-		return nil, errWhole("no line of the text is a line of a hex dump")
-	}
-	return f.b, nil
+	return f.b.whole(f.read(), "no line of the text is a line of a hex dump")
 }
 
 // followDumper reads a Follow hex dump. Each direction has its own offsets. A packet starts on a new line, so a partial line ends a packet;
@@ -184,32 +173,31 @@ func (f *followDumper) take(l line) *Error {
 // line followed by an unindented one distinguishes it from pasted text whose first line lost its indentation.
 func tryFollowRaw(t *pasted) (*builder, *Error) {
 	mode, _ := followHeader(t)
-	if mode == "raw" {
-		b, e := readFollowRaw(t)
-		if e != nil {
-			return nil, e.as(certain)
+	tabs, back := false, false
+	if mode != "raw" {
+		if !strings.Contains(t.s, "\n\t") && t.s[0] != '\t' {
+			return nil, nil
 		}
-		b.why = "tshark's header says so" + whyPeers
-		return b, nil
-	}
-	if at := strings.Index(t.s, "\n\t"); at < 0 && t.s[0] != '\t' {
-		return nil, nil
+		for l := range t.lines() {
+			tab := strings.HasPrefix(l.text, "\t")
+			back = back || tabs && !tab && !l.blank()
+			tabs = tabs || tab && !l.blank()
+		}
+		if !back {
+			return nil, nil
+		}
 	}
 	b, e := readFollowRaw(t)
-	if e != nil {
+	switch {
+	case e != nil && mode == "raw":
+		return nil, e.as(certain)
+	case e != nil:
 		return nil, nil
+	case mode == "raw":
+		b.why = "tshark's header says so" + whyPeers
+	default:
+		b.why = "lines of hex, some of them indented by a tab; also reads as plain hex" + whyPeers
 	}
-	tabs, back := false, false
-	t.lines(func(l line) bool {
-		tab := strings.HasPrefix(l.text, "\t")
-		back = back || tabs && !tab && !l.blank()
-		tabs = tabs || tab && !l.blank()
-		return !back
-	})
-	if !back {
-		return nil, nil
-	}
-	b.why = "lines of hex, some of them indented by a tab; also reads as plain hex" + whyPeers
 	return b, nil
 }
 
@@ -217,7 +205,7 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 func readFollowRaw(t *pasted) (*builder, *Error) {
 	b := &builder{form: formFollowRaw, stream: true}
 	_, b.peers = followHeader(t)
-	e := t.each(func(l line) *Error {
+	return b.whole(t.each(func(l line) *Error {
 		if l.blank() || isFollowHeader(l.text) {
 			return nil
 		}
@@ -232,12 +220,5 @@ func readFollowRaw(t *pasted) (*builder, *Error) {
 		start := len(b.out)
 		b.out = appendPairs(b.out, s[at:])
 		return b.add(Message{Dir: indentDir(s)}, start, l.off+at)
-	})
-	if e == nil && len(b.msgs) == 0 {
-		e = errWhole("there are no lines of hex in the text")
-	}
-	if e != nil {
-		return nil, e
-	}
-	return b, nil
+	}), "there are no lines of hex in the text")
 }

@@ -36,7 +36,7 @@ func gdbValue(s string) (at int, ok bool) {
 // readGdbPrint reads the form "gdb-print". A line that starts with another value is another message; other lines continue the message.
 func readGdbPrint(t *pasted) (*builder, *Error) {
 	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with its repeat counts"}
-	e := t.each(func(l line) *Error {
+	return b.whole(t.each(func(l line) *Error {
 		at := skipSpaces(l.text, 0)
 		if strings.HasPrefix(l.text[at:], "(gdb)") {
 			at = skipSpaces(l.text, at+len("(gdb)"))
@@ -51,17 +51,7 @@ func readGdbPrint(t *pasted) (*builder, *Error) {
 			return nil
 		}
 		return b.gdbElements(t, l.off+at, l.off+len(l.text))
-	})
-	if e == nil {
-		e = b.end()
-	}
-	if e == nil && len(b.out) == 0 {
-		e = errWhole("there are no bytes of this form in the text")
-	}
-	if e != nil {
-		return nil, e
-	}
-	return b, nil
+	}), noBytes)
 }
 
 // gdbElements reads the elements in a part of a line.

@@ -25,11 +25,9 @@ func readHexWords(t *pasted) (*builder, *Error) {
 }
 
 func (h *hexReader) as(form string) (*builder, *Error) {
-	if e := h.read(); e != nil {
-		return nil, e
-	}
+	e := h.read()
 	h.b.form, h.b.why = form, h.reason()
-	return &h.b, nil
+	return h.b.whole(e, "there are no hex digits in the text")
 }
 
 // appendPairs appends the bytes of hex digits, of which there are an even number.
@@ -104,25 +102,26 @@ type hexReader struct {
 func (h *hexReader) read() *Error {
 	h.b.out = make([]byte, 0, len(h.t.s)/2)
 	h.hi, h.split, h.lines.odd = -1, -1, -1
-	e := h.t.each(func(l line) *Error {
-		if l.blank() {
-			return h.endMessage()
+	for l := range h.t.lines() {
+		var e *Error
+		if !l.blank() {
+			e = h.line(h.t.s[:l.off+len(l.text)], l.off)
 		}
-		if e := h.line(h.t.s[:l.off+len(l.text)], l.off); e != nil || !h.perLine {
+		if e == nil && (h.perLine || l.blank()) {
+			e = h.endMessage()
+		}
+		if e != nil {
 			return e
 		}
-		return h.endMessage()
-	})
-	if e == nil {
-		e = h.endMessage()
 	}
-	if e == nil && len(h.b.msgs) == 0 {
-		e = errWhole("there are no hex digits in the text")
+	if e := h.endMessage(); e != nil {
+		return e
 	}
-	if e == nil {
-		h.addNotes()
+	if len(h.b.msgs) == 0 {
+		return errWhole("there are no hex digits in the text")
 	}
-	return e
+	h.addNotes()
+	return nil
 }
 
 // line reads the rest of s, from i on. Its end may be inside a byte.

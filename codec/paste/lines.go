@@ -53,18 +53,20 @@ func tryLines(t *pasted) (*builder, *Error) {
 		return nil, nil // nothing but hex, of which half a byte may be missing, and a mistake
 	}
 	r := linesReader{t: t, b: &builder{form: formLogLines}, shapes: map[string]*template{}}
-	strong := 0
-	t.lines(func(l line) bool {
+	strong, found := 0, 0
+	for l := range t.head(4 * MaxMessages) {
 		x := findRun(l)
 		if x.n > 0 && x.from < maxWords && !x.plain() {
 			r.learn(&x)
+		}
+		if x.n > 0 {
+			found++
 		}
 		if x.strong {
 			strong++
 		}
 		r.runs = append(r.runs, x)
-		return len(r.runs) < 4*MaxMessages
-	})
+	}
 	if strong == 0 {
 		return nil, nil
 	}
@@ -73,18 +75,11 @@ func tryLines(t *pasted) (*builder, *Error) {
 			return nil, e
 		}
 	}
-	if e := r.b.end(); e != nil {
-		return nil, e
-	}
-	r.b.leaveLabel(len(r.b.label))
 	if r.fail != nil && (!r.words || strong < 3) {
 		return nil, r.fail
 	}
-	if len(r.b.msgs) == 0 {
-		return nil, nil
-	}
-	r.b.why = fmt.Sprintf("hex at the ends of lines, or below lines of words; %d of %d lines have some", r.lines(), len(r.runs))
-	return r.b, nil
+	r.b.why = fmt.Sprintf("hex at the ends of lines, or below lines of words; %d of %d lines have some", found, len(r.runs))
+	return r.b.whole(nil, noBytes)
 }
 
 // readLines reads the form "log-lines".
@@ -94,15 +89,6 @@ func readLines(t *pasted) (*builder, *Error) {
 		e = errWhole("no line of the text surely has bytes in hex")
 	}
 	return b, e
-}
-
-func (r *linesReader) lines() (n int) {
-	for i := range r.runs {
-		if r.runs[i].n > 0 {
-			n++
-		}
-	}
-	return n
 }
 
 // learn adds a line to the template of its shape.

@@ -24,25 +24,22 @@ import (
 
 // isTeraLog recognises the log by its first lines. A part of a log may start inside a record.
 func isTeraLog(t *pasted) bool {
-	return t.among(50, func(l line) bool {
-		_, ok := readLogHeader(strings.TrimSpace(l.text))
-		return ok
-	})
+	for l := range t.head(50) {
+		if _, ok := readLogHeader(strings.TrimSpace(l.text)); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // readTeraLog reads the form "tera-log". A damaged record is skipped with a note.
 func readTeraLog(t *pasted) (*builder, *Error) {
 	g := logReader{t: t, b: &builder{form: formTeraLog, why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
-	if e := t.each(g.take); e != nil {
-		return nil, e
-	}
+	e := t.each(g.take)
 	if g.state == logHex {
 		g.b.note(g.header.off, "the log ends before the hex of this record")
 	}
-	if len(g.b.msgs) == 0 {
-		return nil, errWhole("the text has no complete record of a proxy log")
-	}
-	return g.b, nil
+	return g.b.whole(e, "the text has no complete record of a proxy log")
 }
 
 type logState uint8

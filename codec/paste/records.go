@@ -64,16 +64,16 @@ const maxRecord = 600
 
 // isRecords recognises records by the first line, whose checksum is right.
 func isRecords(t *pasted) bool {
-	l, _ := t.firstLine()
-	_, wrong, ok := parseRecord(strings.TrimSpace(l.text))
-	return ok && !wrong && len(l.text) <= maxRecord
+	s, _, _ := strings.Cut(strings.TrimSpace(t.s), "\n")
+	_, wrong, ok := parseRecord(strings.TrimSpace(s))
+	return ok && !wrong && len(s) <= maxRecord
 }
 
 // readRecords reads the form "records".
 func readRecords(t *pasted) (*builder, *Error) {
 	b := &builder{form: formRecords, why: "records with addresses and checksums, which are right"}
 	base, next := uint64(0), uint64(0)
-	e := t.each(func(l line) (e *Error) {
+	return b.whole(t.each(func(l line) (e *Error) {
 		at := l.off + skipSpaces(l.text, 0)
 		s := strings.TrimSpace(l.text)
 		if s == "" {
@@ -99,15 +99,5 @@ func readRecords(t *pasted) (*builder, *Error) {
 			next = address + uint64(len(r.data))
 		}
 		return e
-	})
-	if e == nil {
-		e = b.end()
-	}
-	if e != nil {
-		return nil, e
-	}
-	if len(b.msgs) == 0 {
-		return nil, errWhole("no record of the text has data")
-	}
-	return b, nil
+	}), "no record of the text has data")
 }

@@ -14,7 +14,12 @@ import (
 
 // isYAML recognises them by "!!binary".
 func isYAML(t *pasted) bool {
-	return t.among(500, func(l line) bool { return strings.Contains(l.text, "!!binary") })
+	for l := range t.head(500) {
+		if strings.Contains(l.text, "!!binary") {
+			return true
+		}
+	}
+	return false
 }
 
 // readYAML reads the form "follow-yaml".
@@ -26,14 +31,8 @@ func readYAML(t *pasted) (*builder, *Error) {
 	if e == nil {
 		e = y.endData()
 	}
-	if e == nil && len(b.msgs) == 0 {
-		e = errWhole(`there is no "!!binary" data in the text`)
-	}
-	if e != nil {
-		return nil, e
-	}
 	b.peers = y.peerNames()
-	return b, nil
+	return b.whole(e, `there is no "!!binary" data in the text`)
 }
 
 type yamlReader struct {
