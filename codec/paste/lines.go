@@ -96,21 +96,17 @@ func (r *linesReader) learn(x *run) {
 	words := strings.Fields(x.before())
 	var shape strings.Builder
 	dirs := map[int]schema.Dir{}
-	for i, w := range words {
-		d := dirAt(words[i:], true)
-		switch {
-		case i > 40:
+	for i, w := range words[:min(len(words), 41)] {
+		switch d := dirAt(words[i:], true); {
 		case d != schema.Both:
 			dirs[i] = d
-			shape.WriteString("\x01")
+			w = "\x01"
 		case strings.ContainsAny(w, "0123456789"):
-			shape.WriteString("\x02")
+			w = "\x02"
 		case isMessageName(w):
-			shape.WriteString("\x03")
-		default:
-			shape.WriteString(w)
+			w = "\x03"
 		}
-		shape.WriteString(" ")
+		shape.WriteString(w + " ")
 	}
 	x.shape = shape.String()
 	t := r.shapes[x.shape]
@@ -119,7 +115,7 @@ func (r *linesReader) learn(x *run) {
 			return
 		}
 		t = &template{dirs: dirs}
-		r.shapes[strings.Clone(x.shape)] = t
+		r.shapes[x.shape] = t
 	}
 	if x.strong {
 		t.strong++
@@ -133,8 +129,7 @@ func (r *linesReader) learn(x *run) {
 
 // isMessageName reports whether a word is the name of a message, as S_CHAT or C_MOVE.2.
 func isMessageName(w string) bool {
-	w = strings.Trim(w, "[](){}<>:;,|\"'*=")
-	name, _, _ := strings.Cut(w, ".")
+	name, _, _ := strings.Cut(strings.Trim(w, nameMarks), ".")
 	return len(name) > 3 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" && strings.Contains(name, "_") && !scan.IsDigit(name[0])
 }
 
@@ -144,20 +139,29 @@ func (r *linesReader) take(x *run) *Error {
 		r.b.leaveLabel(len(r.b.label))
 		return r.b.end()
 	}
-	known := x.strong
-	if t := r.shapes[x.shape]; x.n > 0 && !x.plain() && t != nil {
-		known = known || t.strong > 0
+	plain, t := x.plain(), r.shapes[x.shape]
+	follows := r.b.open && r.last != nil && plain
+	known := x.strong || !plain && t != nil && t.strong > 0 || follows || plain && len(r.b.label) > 0 && x.n > 1 && hasLetter(x.text)
+	switch {
+	case !known || x.n == 0:
+		return r.wordsOnly(x)
+	case follows && (r.last.plain() || indentOf(x.text) > indentOf(r.last.text)): // the bytes go on
+	default:
+		if e := r.begin(x, t); e != nil {
+			return e
+		}
 	}
-	follows := r.b.open && r.last != nil && x.plain()
-	if x.plain() {
-		known = known || follows || len(r.b.label) > 0 && x.n > 1 && hasLetter(x.text)
+	r.last = x
+	if s := x.text[x.from:x.to]; x.base64 {
+		r.b.out, _ = base64Cell(r.b.out, s)
+	} else {
+		r.b.out, _ = appendDigits(r.b.out, s)
 	}
-	if !known || x.n == 0 {
-		return r.words0(x)
-	}
-	if follows && (r.last.plain() || indentOf(x.text) > indentOf(r.last.text)) {
-		return r.bytes(x) // the bytes go on
-	}
+	return nil
+}
+
+// begin begins a message with the words around its bytes, on the line and above it.
+func (r *linesReader) begin(x *run, t *template) *Error {
 	if e := r.b.begin(Message{}, x.off+x.from); e != nil {
 		return e
 	}
@@ -169,63 +173,44 @@ func (r *linesReader) take(x *run) *Error {
 	if after := x.after(); after != "" {
 		text += " " + after
 	}
-	if strings.TrimSpace(text) != "" {
-		r.words = true
-		words := strings.Fields(x.text[:min(x.from, maxWords)])
-		if t := r.shapes[x.shape]; t != nil {
-			for i := 0; i < len(words) && r.b.m.Dir == schema.Both; i++ { // the first one of several
-				if t.dirs[i] == schema.ToServer+schema.ToClient {
-					r.b.m.Dir = dirAt(words[i:], true)
-				}
-			}
-		}
-		readAround(text, &r.b.m)
-		r.named(strings.Fields(text[:min(len(text), maxWords)]))
+	if strings.TrimSpace(text) == "" {
+		return nil
 	}
-	return r.bytes(x)
+	r.words = true
+	words := strings.Fields(x.text[:min(x.from, maxWords)])
+	for i := 0; t != nil && i < len(words) && r.b.m.Dir == schema.Both; i++ { // the first one of several
+		if t.dirs[i] == schema.ToServer+schema.ToClient {
+			r.b.m.Dir = dirAt(words[i:], true)
+		}
+	}
+	readAround(text, &r.b.m)
+	for _, w := range strings.Fields(text[:min(len(text), maxWords)]) {
+		if !isMessageName(w) {
+			continue
+		}
+		if r.b.m.Name != "" { // several are no name
+			r.b.m.Name = ""
+			break
+		}
+		r.b.m.Name = strings.Clone(strings.Trim(w, nameMarks))
+	}
+	return nil
 }
 
-// named takes the one name of a message among words.
-func (r *linesReader) named(words []string) {
-	for _, w := range words {
-		if isMessageName(w) {
-			if r.b.m.Name != "" {
-				r.b.m.Name = ""
-				return
-			}
-			r.b.m.Name = strings.Clone(strings.Trim(w, "[](){}<>:;,|\"'*="))
-		}
-	}
-}
+// nameMarks are around the names of messages.
+const nameMarks = "[](){}<>:;,|\"'*="
 
-// words0 handles a line without bytes: it may tell about the ones below.
-func (r *linesReader) words0(x *run) *Error {
-	if e := r.b.end(); e != nil {
-		return e
-	}
-	if r.fail == nil {
-		if at := damagedAt(x.text); at >= 0 {
-			r.fail = errFound(r.t, x.off+at, "hex digits").as(likely)
-		}
+// wordsOnly handles a line without bytes: it may tell about the ones below.
+func (r *linesReader) wordsOnly(x *run) *Error {
+	if at := damagedAt(x.text); at >= 0 && r.fail == nil {
+		r.fail = errFound(r.t, x.off+at, "hex digits").as(likely)
 	}
 	if isRule(x.text) {
 		r.b.leaveLabel(len(r.b.label))
-		return nil
+	} else {
+		r.b.addLabel(x.line, 2)
 	}
-	r.b.addLabel(x.line, 2)
-	return nil
-}
-
-// bytes appends the bytes of a line.
-func (r *linesReader) bytes(x *run) *Error {
-	r.last = x
-	s := x.text[x.from:x.to]
-	if x.base64 {
-		r.b.out, _ = base64Cell(r.b.out, s)
-		return nil
-	}
-	r.b.out, _ = appendDigits(r.b.out, s)
-	return nil
+	return r.b.end()
 }
 
 func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
@@ -284,12 +269,8 @@ func saysData(before string) bool {
 
 // findRun returns the longest run of bytes of a line, the last of equal ones.
 func findRun(l line) (best run) {
-	best.line = l
 	s := l.text
-	if len(s) > MaxBytes {
-		return best
-	}
-	for i := 0; i < len(s); {
+	for i := 0; i < len(s) && len(s) <= MaxBytes; {
 		if !scan.IsWord(s[i]) && s[i] < 0x80 && s[i] != '\\' {
 			i++
 			continue
@@ -299,7 +280,6 @@ func findRun(l line) (best run) {
 			x = runAt(s, i)
 		}
 		if x.n > 0 && x.n >= best.n {
-			x.line = l
 			best = x
 		}
 		if x.to > i {
@@ -309,15 +289,16 @@ func findRun(l line) (best run) {
 		for i++; i < len(s) && (scan.IsWord(s[i]) || s[i] >= 0x80); i++ {
 		}
 	}
-	if best.n == 0 {
-		best = base64Run(l)
+	if best.n == 0 && len(s) <= MaxBytes {
+		best = base64Run(s)
 	}
+	best.line = l
 	return best
 }
 
 // runAt reads the run of bytes at s[i:], the start of a word: tokens of one size, the last one perhaps shorter.
-func runAt(s string, i int) (x run) {
-	x.from, x.to = i, i
+func runAt(s string, i int) run {
+	x := run{from: i, to: i}
 	size, tokens, sep := 0, 0, byte(0)
 	letters, digits, uuid := false, false, ""
 	for i < len(s) {
@@ -328,11 +309,9 @@ func runAt(s string, i int) (x run) {
 		if n == 0 || n%2 != 0 || end < len(s) && (scan.IsWord(s[end]) || s[end] >= 0x80) && !(n == 2 && s[end]|0x20 == 'h') {
 			break
 		}
-		if n > 4 && s[at] == '0' && s[at+1] == 'b' && strings.Trim(s[at+2:end], "01") == "" {
-			return run{from: x.from, to: x.to} // binary
-		}
-		if tokens > 0 && n > size {
-			return run{from: x.from, to: x.to} // columns of numbers
+		if tokens > 0 && n > size || // columns of numbers, or binary
+			n > 4 && s[at] == '0' && s[at+1] == 'b' && strings.Trim(s[at+2:end], "01") == "" {
+			return run{from: x.from, to: x.to}
 		}
 		if tokens > 0 && n < size {
 			if next := skipSpaces(s, end); size == 2 || next < len(s) && hexRun(s, next) > 1 {
@@ -358,32 +337,34 @@ func runAt(s string, i int) (x run) {
 			break
 		}
 		next := end
-		if next < len(s) && strings.IndexByte(":-,_.", s[next]) >= 0 && s[next] != '.' {
+		if next < len(s) && strings.IndexByte(":-,_", s[next]) >= 0 {
 			sep = s[next]
 			next++
 		}
-		if next = skipSpaces(s, next); next == end && (next == len(s) || isPrefix(s, next) == 0) || next-end > 3 {
+		next = skipSpaces(s, next)
+		if next == end && (next == len(s) || isPrefix(s, next) == 0) || next-end > 3 {
 			break
 		}
 		i = next
 	}
+	return x.judged(s, tokens, size, sep, letters, digits, uuid)
+}
+
+// judged returns a run with its strength, without bytes if it is something else: a part of a string or a list, a UUID.
+func (x run) judged(s string, tokens, size int, sep byte, letters, digits bool, uuid string) run {
 	after := strings.TrimLeft(s[x.to:], "\"'])}>;,.")
-	ends := strings.TrimSpace(after) == "" || strings.HasPrefix(after, "  ") || strings.HasPrefix(strings.TrimLeft(after, " "), "//") || strings.IndexByte("#;|(/", strings.TrimLeft(after, " ")[0]) >= 0
-	says := saysData(s[:x.from])
+	word := strings.TrimLeft(after, " ")
+	ends := strings.TrimSpace(after) == "" || strings.HasPrefix(after, "  ") || strings.HasPrefix(word, "//") || strings.IndexByte("#;|(/", word[0]) >= 0
 	listed := (sep == ',' || tokens == 1) && (strings.HasSuffix(strings.TrimRight(s[:x.from], " "), ",") || strings.HasPrefix(s[x.to:], ","))
 	switch {
-	case s[x.from] == '\\' && x.from > 0 && strings.IndexByte(" \t\"'=:([", s[x.from-1]) < 0: // a part of a string
+	case s[x.from] == '\\' && x.from > 0 && strings.IndexByte(" \t\"'=:([", s[x.from-1]) < 0, // of a string
+		listed && (sep == ',' || size == 2), // of a list
+		uuid == "iemem", uuid == "ieeem", !ends && x.n < 8:
 		return run{from: x.from, to: x.to}
-	case listed && (sep == ',' || size == 2): // a part of a list
-		return run{from: x.from, to: x.to}
-	case x.n == 0 || uuid == "iemem" || uuid == "ieeem":
-		return run{from: x.from, to: x.to}
-	case !ends && x.n < 8:
-		return run{from: x.from, to: x.to}
-	case says:
+	case saysData(s[:x.from]):
 		x.strong = x.n > 1
 	case size == 2:
-		x.strong = x.n >= 4 && !(x.n == 6 && sep != 0 && sep != ',') && (letters || sep == 0 || sep == ',')
+		x.strong = x.n >= 4 && !(x.n == 6 && sep != 0 && sep != ',') && (letters || sep == 0 || sep == ',') // a MAC address
 	case tokens == 1:
 		x.strong = x.n >= 4 && letters && digits || x.n >= 12 && digits
 	default:
@@ -393,31 +374,25 @@ func runAt(s string, i int) (x run) {
 }
 
 // base64Run returns the last word of a line if it is surely base64.
-func base64Run(l line) run {
-	x := run{line: l}
-	s := strings.TrimRight(l.text, " \t\"'])}>;,.")
+func base64Run(text string) (none run) {
+	s := strings.TrimRight(text, " \t\"'])}>;,.")
 	at := len(s)
 	for at > 0 && (base64Value[s[at-1]] != scan.NotHex || s[at-1] == '=') {
 		at--
 	}
-	for at < len(s) && s[at] == '=' { // payload=
-		at++
-	}
+	at += len(s[at:]) - len(strings.TrimLeft(s[at:], "=")) // payload=
 	word := s[at:]
 	if k := strings.IndexByte(word, '='); k >= 0 && k < len(word)-2 { // payload=AAEC
 		at += k + 1
 		word = s[at:]
 	}
-	if strings.TrimSpace(l.text[:at]) == "" {
-		return x
-	}
-	if len(word) < 8 || !looksLikeBase64(word) || !(saysData(s[:at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
-		return x
+	if strings.TrimSpace(s[:at]) == "" || len(word) < 8 || !looksLikeBase64(word) ||
+		!(saysData(s[:at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
+		return none
 	}
 	out, ok := base64Cell(nil, word)
 	if !ok {
-		return x
+		return none
 	}
-	x.from, x.to, x.n, x.base64, x.strong = at, len(s), len(out), true, true
-	return x
+	return run{from: at, to: len(s), n: len(out), base64: true, strong: true}
 }
