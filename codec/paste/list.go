@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -134,17 +135,17 @@ func plainLiteral(s string, i int) (v byte, ok bool) {
 
 // count adds an element to a list.
 func (r *codeReader) count(l *byteList, at int, e element) {
-	n := len(e.digits)
-	v := e.value
+	n, text := len(e.digits), r.t.s[at:e.end]
+	v, isHex := e.value, hexRun(e.digits, 0) == n
 	switch {
-	case l.base == 16 && hexRun(e.digits, 0) == n:
+	case l.base == 16 && isHex:
 		x, _ := readNumber(e.digits, 0, 16)
 		v, e.bad = byte(x), false
 	case l.base == 8 && e.octal:
-		s := r.t.s[at:e.end]
-		if o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(s, "+-"), "uUlL"), 8, 8); err != nil {
-			l.refuse(at, s, errAt(at, "%s is not an octal byte, despite its leading zero", scan.Quote(s)))
-		} else if v = byte(o); s[0] == '-' {
+		o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(text, "+-"), "uUlL"), 8, 8)
+		if v = byte(o); err != nil {
+			l.refuse(at, text, "%s is not an octal byte, despite its leading zero")
+		} else if text[0] == '-' {
 			v = -v
 		}
 	}
@@ -157,77 +158,69 @@ func (r *codeReader) count(l *byteList, at int, e element) {
 		l.hex++
 	}
 	u := &l.unmarked
-	u.no = u.no || n > 2 || hexRun(e.digits, 0) != n
+	u.no = u.no || n > 2 || !isHex
 	u.uneven = u.uneven || n != 2
 	u.zero = u.zero || n == 2 && e.digits[0] == '0'
-	u.letter = u.letter || n > 0 && hexRun(e.digits, 0) == n && (e.digits[n-1] > '9' || e.digits[0] > '9')
+	u.letter = u.letter || n > 0 && isHex && (e.digits[n-1] > '9' || e.digits[0] > '9')
 	l.octal = l.octal || e.octal
-	l.negative = l.negative || r.t.s[at] == '-'
-	if e.bad && !(n > 0 && n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
-		s := r.t.s[at:min(e.end, at+40)]
-		l.refuse(at, s, errAt(at, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(s)))
+	l.negative = l.negative || text[0] == '-'
+	if e.bad && !(n > 0 && n <= 2 && isHex) { // unmarked hex: 5f
+		l.refuse(at, text[:min(len(text), 40)], "%s is not a byte: a number from -128 to 255 was expected")
 	}
 }
 
-func (l *byteList) refuse(at int, s string, e *Error) {
+// refuse keeps the first element of a list that is not a byte, at a place.
+func (l *byteList) refuse(at int, s, format string) {
 	if l.fail == nil {
-		e.Found, e.Want = s, "a number from -128 to 255"
-		l.fail = e
+		l.fail = errAt(at, format, scan.Quote(s))
+		l.fail.Found, l.fail.Want = s, "a number from -128 to 255"
 	}
 }
 
 // bracket reads the list that starts with a bracket, if it is one. next is the end of what was read, 0 if it is no list.
 func (r *codeReader) bracket(tok codeToken) (next int, _ *Error) {
 	s := r.t.s
-	l := byteList{open: s[tok.off], from: tok.off}
+	l := byteList{open: s[tok.off], from: tok.off, start: len(r.b.out)}
 	i, end := tok.off+1, string(closing[l.open])
 	named := r.prev.kind == codeWord && r.prev.end == tok.off // no space between: a[1], f(1)
 	before := byte(0)
 	if r.prev.kind == codeOther && (s[r.prev.off] != ']' || !strings.Contains(s[r.prev.end:tok.off], "\n")) {
 		before = s[r.prev.off]
 	}
-	maybe, makes := false, false
+	maybe, makes := true, false
 	switch head := s[max(0, tok.off-24):tok.off]; {
-	case l.open == '<' && strings.HasPrefix(s[i:], "<"):
-		i, end, l.strings = i+1, ">>", true
-		maybe = !named
 	case l.open == '<' && strings.HasPrefix(s[i:], "Buffer "):
 		return r.nodeBuffer(tok.off)
 	case l.open == '<':
-		return 0, nil
+		if !strings.HasPrefix(s[i:], "<") {
+			return 0, nil
+		}
+		i, end, l.strings, maybe = i+1, ">>", true, !named
 	case l.open == '[' && strings.HasPrefix(s[i:], "|"):
-		i, end, maybe = i+1, "|]", true
+		i, end = i+1, "|]"
 	case l.open == '[' && printedArray(head):
 		l.printed, l.from = true, tok.off-len(head)+strings.LastIndex(head, "Uint8Array(")
-		maybe = true
 	case l.open == '[':
 		maybe = !named && before != ']' && before != ')'
-	case l.open == '{':
-		maybe = true
-	default:
+	case l.open == '(':
 		makes = r.prev.kind == codeWord && makesBytes(r.x.text(r.prev))
-		maybe = r.prev.kind == codeEnd || before == '=' || before == '(' || before == ']' || before == '@' || makes
+		maybe = makes || r.prev.kind == codeEnd || before != 0 && strings.IndexByte("=(]@", before) >= 0
 	}
 	ok := r.readList(&l, i, end)
-	if !ok {
-		if l.fail != nil && l.printed {
-			return 0, l.fail
-		}
-		if l.cut && l.n > 1 && l.commas > 0 && maybe && r.cut == nil {
-			r.cut = errFound(r.t, len(s), "the end of the list that starts with "+strconv.Quote(string(l.open)))
-			r.cutAt = l.from
-		}
-		r.b.out = r.b.out[:l.start]
-		return 0, nil
-	}
 	if l.open == '(' && !maybe { // a call whose arguments are all written as bytes
-		maybe = named && l.marked == l.n && l.n >= 4 && l.commas > 0
+		maybe = ok && named && l.marked == l.n && l.n >= 4 && l.commas > 0
 	}
-	if !maybe || !r.isList(&l, makes) {
-		r.b.out = r.b.out[:l.start]
-		return 0, nil
+	switch {
+	case ok && maybe && r.isList(&l, makes):
+		return l.to, r.takeList(&l)
+	case !ok && l.fail != nil && l.printed:
+		return 0, l.fail
+	case !ok && l.cut && l.n > 1 && l.commas > 0 && maybe && r.cut == nil:
+		r.cut = errFound(r.t, len(s), "the end of the list that starts with "+strconv.Quote(string(l.open)))
+		r.cutAt = l.from
 	}
-	return l.to, r.takeList(&l)
+	r.b.out = r.b.out[:l.start]
+	return 0, nil
 }
 
 // printedArray reports whether a head ends as Node.js prints an array: Uint8Array(2) [ 1, 2 ].
@@ -278,14 +271,14 @@ func typedBrace(before string) bool {
 // takeList makes a piece of a list.
 func (r *codeReader) takeList(l *byteList) *Error {
 	isHex, form := l.unmarked.is() || r.bareHex && l.unmarked.may(), r.language(l)
-	bracketed := l.open == '[' || l.strings
-	if l.fail == nil && l.n > 0 && bracketed {
+	good, bracketed := l.fail == nil, l.open == '[' || l.strings
+	if good && l.n > 0 && bracketed {
 		r.sawHex, r.sawPlain = r.sawHex || isHex, r.sawPlain || !isHex && l.unmarked.may()
 	}
 	switch {
-	case l.fail == nil && isHex && bracketed:
+	case good && isHex && bracketed:
 		r.again(l, 16)
-	case l.unmarked.letter && l.fail == nil:
+	case good && l.unmarked.letter:
 		r.b.out = r.b.out[:l.start]
 		return nil
 	case !l.octal || isHex:
@@ -295,15 +288,15 @@ func (r *codeReader) takeList(l *byteList) *Error {
 	default:
 		r.b.note(l.from, "numbers with leading zeros were read as decimal")
 	}
-	if l.fail != nil {
-		r.b.out = r.b.out[:l.start]
-		if l.printed {
-			return errNode(l.fail.off, "%s is not a byte: a number from 0 to 255 was expected", scan.Quote(l.fail.Found))
-		}
-		r.refuse(span{l.from, l.to}, "this list", l.fail)
-		return nil
+	switch {
+	case l.fail == nil:
+		return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true, hex: l.n > 0 && l.hex == l.n, bare: isHex})
+	case l.printed:
+		return errNode(l.fail.off, "%s is not a byte: a number from 0 to 255 was expected", scan.Quote(l.fail.Found))
 	}
-	return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true, hex: l.n > 0 && l.hex == l.n, bare: isHex})
+	r.b.out = r.b.out[:l.start]
+	r.refuse(span{l.from, l.to}, "this list", l.fail)
+	return nil
 }
 
 // again reads a list again, with its numbers in another base.
@@ -313,43 +306,42 @@ func (r *codeReader) again(l *byteList, base int) {
 	r.readList(l, l.first, l.end)
 }
 
+// languages are the forms of lists by what the code before a bracket has: the first row with one of its words.
+var languages = []struct {
+	form   string
+	open   string   // brackets
+	words  []string // none for any code
+	except string   // a word that it does not have
+}{
+	{formErlang, "<", nil, ""},
+	{formGoArray, "[{(", []string{"]byte", "]uint8"}, ""},
+	{formRustArray, "[", []string{"u8", "vec!"}, ""},
+	{formJsArray, "[", []string{"Uint8Array", "Buffer", "const ", "let "}, "UInt8"},
+	{formPythonArray, "[(", []string{"bytes", "bytearray"}, ""},
+	{formSwiftArray, "[", []string{"UInt8", "Data("}, ""},
+	{formPascalArray, "(", nil, ""},
+	{formCsharpArray, "{", []string{"byte[]", "byte ["}, ""},
+	{formNumberArray, "[", nil, ""},
+	{formCArray, "{", nil, ""},
+}
+
 // language infers the form from the code before the bracket and the notation of numbers.
 func (r *codeReader) language(l *byteList) string {
+	if l.printed {
+		return formNodeBuffer
+	}
 	head := r.t.s[max(0, l.from-160):l.from]
 	head = head[strings.LastIndexByte(head, '}')+1:]
 	head = head[strings.LastIndex(head, ";\n")+1:]
-	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(head, p) {
-				return true
-			}
+	has := func(word string) bool { return strings.Contains(head, word) }
+	for _, x := range languages {
+		if strings.IndexByte(x.open, l.open) < 0 || x.words != nil && !slices.ContainsFunc(x.words, has) || x.except != "" && has(x.except) {
+			continue
 		}
-		return false
-	}
-	switch {
-	case l.printed:
-		return formNodeBuffer
-	case l.open == '<':
-		return formErlang
-	case has("]byte", "]uint8"):
-		return formGoArray
-	case has("u8", "vec!") && l.open == '[':
-		return formRustArray
-	case has("Uint8Array", "Buffer", "const ", "let ") && l.open == '[' && !has("UInt8"):
-		return formJsArray
-	case has("bytes", "bytearray") && l.open != '{':
-		return formPythonArray
-	case has("UInt8", "Data(") && l.open == '[':
-		return formSwiftArray
-	case l.open == '(':
-		return formPascalArray
-	case has("byte[]", "byte [") && l.open == '{':
-		if l.negative || strings.Contains(r.t.s[l.from:min(len(r.t.s), l.from+2000)], "(byte)") {
+		if x.form == formCsharpArray && (l.negative || strings.Contains(r.t.s[l.from:min(len(r.t.s), l.from+2000)], "(byte)")) {
 			return formJavaArray
 		}
-		return formCsharpArray
-	case l.open == '[':
-		return formNumberArray
+		return x.form
 	}
 	return formCArray
 }
@@ -358,21 +350,19 @@ func (r *codeReader) language(l *byteList) string {
 // an incomplete message is useless, that is an error.
 func (r *codeReader) nodeBuffer(first int) (next int, _ *Error) {
 	s, start := r.t.s, len(r.b.out)
-	for i := first + len("<Buffer "); ; {
-		i = skipJSON(s, i)
-		switch {
-		case i < len(s) && s[i] == '>':
-			return i + 1, r.piece(piece{span: span{first, i + 1}, start: start, form: formNodeBuffer, sure: true})
-		case strings.HasPrefix(s[i:], "..."):
-			return i, errNodeCut(i)
-		case i+2 > len(s) || !scan.IsHex(s[i]) || !scan.IsHex(s[i+1]) || i+2 < len(s) && scan.IsWord(s[i+2]):
-			e := errFound(r.t, i, "two hex digits").as(certain)
-			e.Form = formNodeBuffer
-			return i, e
-		}
+	i := skipJSON(s, first+len("<Buffer "))
+	for ; hexRun(s, i) == 2 && wordEnd(s, i) == i+2; i = skipJSON(s, i+2) {
 		r.b.out = appendPairs(r.b.out, s[i:i+2])
-		i += 2
 	}
+	switch {
+	case i < len(s) && s[i] == '>':
+		return i + 1, r.piece(piece{span: span{first, i + 1}, start: start, form: formNodeBuffer, sure: true})
+	case strings.HasPrefix(s[i:], "..."):
+		return i, errNodeCut(i)
+	}
+	e := errFound(r.t, i, "two hex digits").as(certain)
+	e.Form = formNodeBuffer
+	return i, e
 }
 
 func errNodeCut(off int) *Error {
@@ -404,22 +394,22 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 	}
 	before := s[max(0, from-maxLabelText):from]
 	label := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
-	if len(label) > maxLabelText/2 || strings.TrimSuffix(label, ":") != "" && wordEnd(label, 0) < len(strings.TrimSuffix(label, ":")) {
+	name := strings.TrimSuffix(label, ":")
+	if len(label) > maxLabelText/2 || wordEnd(label, 0) < len(name) {
 		return 0, nil
 	}
-	p := piece{span: span{from, from}, start: len(r.b.out), form: formAssembler, sure: true}
-	p.name = strings.TrimSuffix(label, ":")
+	p := piece{span: span{from, from}, start: len(r.b.out), form: formAssembler, sure: true, name: name}
 	marked := from < tok.off
-	for i := from; ; {
-		dir := s[i:wordEnd(s, i+1)]
-		if end := i + len(dir); strings.HasPrefix(s[end:], ".b") || strings.HasPrefix(s[end:], ".w") || strings.HasPrefix(s[end:], ".l") { // dc.b
-			dir = s[i : end+2]
+	x := codeLexer{s: s, i: from}
+	for x.i < len(s) {
+		i := x.i
+		end := wordEnd(s, i+1)
+		if strings.HasPrefix(s[end:], ".b") || strings.HasPrefix(s[end:], ".w") || strings.HasPrefix(s[end:], ".l") { // dc.b
+			end += 2
 		}
+		dir := s[i:end]
 		size := directives[strings.ToLower(dir)]
-		if size == 0 {
-			break
-		}
-		end, mark, ok := r.operands(i+len(dir), size)
+		end, mark, ok := r.operands(end, size)
 		if !ok {
 			break
 		}
@@ -433,17 +423,10 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 			r.b.note(i, "the numbers after %q are %d bytes each, read as %s", dir, max(size, -size), order)
 		}
 		if end < len(s) && s[end] == ';' { // a comment
-			if n := strings.IndexByte(s[end:], '\n'); n >= 0 {
-				end += n
-			} else {
-				end = len(s)
-			}
+			end = lineEnd(s, end, len(s))
 		}
-		x := codeLexer{s: s, i: end}
-		if x.skip(); x.i >= len(s) {
-			break
-		}
-		i = x.i
+		x.i = end
+		x.skip()
 	}
 	if p.to == from || !marked {
 		r.b.out = r.b.out[:p.start]
@@ -452,12 +435,12 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 	return p.to, r.piece(p)
 }
 
-// operands appends the operands of a directive, from i to the end of the line. marked means that one is surely written as a byte.
+// operands appends the operands of a directive, of so many bytes, from i to the end of the line. marked means that one is surely written as
+// a byte.
 func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
-	s, start := r.t.s, len(r.b.out)
-	for {
-		i = skipSpaces(s, i)
-		if i >= len(s) {
+	s, out, n := r.t.s, r.b.out, max(size, -size)
+	for more := size != 0; more; i++ {
+		if i = skipSpaces(s, i); i >= len(s) {
 			break
 		}
 		if s[i] == '"' || s[i] == '\'' {
@@ -466,61 +449,55 @@ func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
 				return 0, false, false
 			}
 			var e *Error
-			if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil {
+			if out, _, e = appendUnescaped(out, r.t, i+1, next-1, escapesC); e != nil {
 				return 0, false, false
 			}
 			i, marked = next, true
 		} else {
-			v, n := readBare(s, i), max(size, -size)
+			v := readBare(s, i)
 			if !v.ok || v.value >= 1<<(8*n) || v.value < -1<<(8*n-1) {
-				r.b.out = r.b.out[:start]
 				return 0, false, false
 			}
 			for k := range n {
-				shift := 8 * k
 				if size < 0 {
-					shift = 8 * (n - 1 - k)
+					k = n - 1 - k
 				}
-				r.b.out = append(r.b.out, byte(v.value>>shift))
+				out = append(out, byte(v.value>>(8*k)))
 			}
 			marked = marked || strings.ContainsAny(s[i:v.end], "$&#xXhH")
 			i = v.end
 		}
-		if i = skipSpaces(s, i); i >= len(s) || s[i] != ',' {
+		i = skipSpaces(s, i)
+		if more = i < len(s) && s[i] == ','; !more {
 			break
 		}
-		i++
 	}
 	if i < len(s) && strings.IndexByte("\r\n;/#", s[i]) < 0 {
-		r.b.out = r.b.out[:start]
 		return 0, false, false
 	}
-	return i, marked, len(r.b.out) > start
+	ok = len(out) > len(r.b.out)
+	r.b.out = out
+	return i, marked, ok
 }
 
 // loose reads literals without brackets, at least two, in a spelling that plain hex does not have: 0x26u8, $26, 16#26.
 func (r *codeReader) loose(tok codeToken) (next int, _ *Error) {
 	l := byteList{from: tok.off, start: len(r.b.out)}
-	i := tok.off
+	x := codeLexer{s: r.t.s, i: tok.off}
 	for {
-		e, ok := readElement(r.t, i)
+		e, ok := readElement(r.t, x.i)
 		if !ok || !e.marked || e.bad {
 			break
 		}
-		r.count(&l, i, e)
+		r.count(&l, x.i, e)
 		l.n++
-		l.to = e.end
-		x := codeLexer{s: r.t.s, i: e.end}
-		x.skip()
-		if x.i < len(x.s) && (x.s[x.i] == ',' || x.s[x.i] == ';') {
+		l.to, x.i = e.end, e.end
+		if x.skip(); x.i < len(x.s) && (x.s[x.i] == ',' || x.s[x.i] == ';') {
 			x.i++
 			x.skip()
-		} else if x.i == e.end {
-			break
-		} else if gap := r.t.s[e.end:x.i]; strings.Contains(strings.ReplaceAll(gap, "\r", ""), "\n\n") {
+		} else if x.i == e.end || strings.Contains(strings.ReplaceAll(r.t.s[e.end:x.i], "\r", ""), "\n\n") {
 			break
 		}
-		i = x.i
 	}
 	if l.n < 2 {
 		r.b.out = r.b.out[:l.start]
@@ -530,10 +507,6 @@ func (r *codeReader) loose(tok codeToken) (next int, _ *Error) {
 }
 
 func (r *codeReader) listReason() string {
-	n, octal := len(r.b.msgs), ""
-	if r.octal {
-		octal = "; numbers with leading zeros are octal"
-	}
 	why := "numbers from -128 to 255 in brackets, as source code writes lists of bytes"
 	switch p := r.pieces[0]; {
 	case p.form == formAssembler:
@@ -547,8 +520,11 @@ func (r *codeReader) listReason() string {
 	case p.hex:
 		why = "hex numbers of one byte in brackets, as source code writes lists of bytes"
 	}
-	if n > 1 {
+	if n := len(r.b.msgs); n > 1 {
 		why += fmt.Sprintf("; %d lists are %d messages", n, n)
 	}
-	return why + octal
+	if r.octal {
+		why += "; numbers with leading zeros are octal"
+	}
+	return why
 }
