@@ -55,18 +55,17 @@ type base64Decoder struct {
 }
 
 // message reads a part of the text as a message.
-func (d *base64Decoder) message(unit span) *Error {
+func (d *base64Decoder) message(unit span) (e *Error) {
 	for unit.from < unit.to && isBlank(d.t.s[unit.from]) {
 		unit.from++
 	}
-	if unit.from == unit.to {
-		return nil
+	if unit.from < unit.to {
+		_ = d.b.begin(Message{}, unit.from)
+		if e = d.unit(unit); e == nil {
+			e = d.b.end()
+		}
 	}
-	_ = d.b.begin(Message{}, unit.from)
-	if e := d.unit(unit); e != nil {
-		return e
-	}
-	return d.b.end()
+	return e
 }
 
 func isBlank(c byte) bool { return scan.IsSpace(c) || c == '\r' || c == '\n' }
@@ -86,8 +85,15 @@ var base64Value = func() (v [256]byte) {
 
 // unit appends the bytes of a part of the text. White space inside is skipped.
 func (d *base64Decoder) unit(unit span) *Error {
-	s, out, end := d.t.s, d.b.out, unit.to
+	s, out := d.t.s, d.b.out
 	bits, n, pads := uint32(0), 0, 0
+	fail := func(at int, format string, args ...any) *Error {
+		e := errAt(at, format, args...)
+		if len(out) >= 24 {
+			e.strength = likely
+		}
+		return e
+	}
 	for i := unit.from; i < unit.to; i++ {
 		c := s[i]
 		v := base64Value[c]
@@ -96,21 +102,21 @@ func (d *base64Decoder) unit(unit span) *Error {
 			continue
 		case c == '=':
 			if pads++; n == 0 || pads > 4-n {
-				return errAt(i, "padding where none belongs").as(d.strength())
+				return fail(i, "padding where none belongs")
 			}
 			continue
-		case pads > 0:
-			return errFound(d.t, i, "the end of the line after padding").as(d.strength())
-		case v == scan.NotHex:
-			return errFound(d.t, i, "base64").as(d.strength())
-		case v < 62:
-		case c == '+' || c == '/':
-			d.std = true
-		default:
-			d.url = true
+		case pads > 0 || v == scan.NotHex:
+			want := "base64"
+			if pads > 0 {
+				want = "the end of the line after padding"
+			}
+			e := errFound(d.t, i, want)
+			e.strength = fail(i, "").strength
+			return e
 		}
+		d.std, d.url = d.std || c == '+' || c == '/', d.url || c == '-' || c == '_'
 		if v >= 62 && d.std && d.url {
-			return errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)).as(d.strength())
+			return fail(i, "%q and the characters before it are of different base64 alphabets", string(c))
 		}
 		if !scan.IsHex(c) {
 			d.other++
@@ -120,31 +126,23 @@ func (d *base64Decoder) unit(unit span) *Error {
 			out = append(out, byte(bits>>16), byte(bits>>8), byte(bits))
 			bits, n = 0, 0
 		}
-		d.b.out = out
 	}
 	spare := uint32(0)
 	switch {
 	case n == 1:
-		return errAt(end, "a single base64 digit is left over: some are missing before").as(d.strength())
+		return fail(unit.to, "a single base64 digit is left over: some are missing before")
 	case pads > 0 && pads != 4-n:
-		return errAt(end, "padding is incomplete: expected %q", strings.Repeat("=", 4-n)).as(d.strength())
+		return fail(unit.to, "padding is incomplete: expected %q", strings.Repeat("=", 4-n))
 	case n == 2:
-		d.b.out, spare = append(out, byte(bits>>4)), bits&0xf
+		out, spare = append(out, byte(bits>>4)), bits&0xf
 	case n == 3:
-		d.b.out, spare = append(out, byte(bits>>10), byte(bits>>2)), bits&3
+		out, spare = append(out, byte(bits>>10), byte(bits>>2)), bits&3
 	}
-	if spare != 0 {
-		d.b.note(end, "the spare bits of the last base64 digit are not zero; the end may be missing")
+	if d.b.out = out; spare != 0 {
+		d.b.note(unit.to, "the spare bits of the last base64 digit are not zero; the end may be missing")
 	}
 	d.missing = d.missing || n != 0 && pads == 0
 	return nil
-}
-
-func (d *base64Decoder) strength() strength {
-	if len(d.b.out) >= 24 {
-		return likely
-	}
-	return weak
 }
 
 func (d *base64Decoder) reason() string {
@@ -197,8 +195,6 @@ func looksLikeBase64(s string) bool {
 			hexLike++
 		}
 	}
-	if chars >= 16 && hexLike > 9*other && hexLike >= 14 {
-		return false
-	}
-	return symbol && chars >= 2 || other > 0 && chars >= 4 && (digit || lowerThenUpper)
+	return !(chars >= 16 && hexLike > 9*other && hexLike >= 14) &&
+		(symbol && chars >= 2 || other > 0 && chars >= 4 && (digit || lowerThenUpper))
 }

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -138,21 +139,18 @@ func (h *hexReader) line(s string, i int) (e *Error) {
 			i, e = h.separator(s, i)
 		}
 	}
-	if e != nil {
-		return e
-	}
-	h.countCell()
-	if h.separated {
-		if e := h.endRun(); e != nil {
-			return e
+	if e == nil {
+		h.countCell()
+		if h.separated {
+			e = h.endRun()
+			h.run = 0
+		} else if h.hi >= 0 && h.split < 0 {
+			h.split = i
 		}
-		h.run = 0
-	} else if h.hi >= 0 && h.split < 0 {
-		h.split = i
 	}
 	h.gap = false
 	h.lines.end(i)
-	return nil
+	return e
 }
 
 func (h *hexReader) endMessage() *Error {
@@ -190,27 +188,28 @@ func (h *hexReader) endRun() *Error {
 // digits reads the digits at i and returns their end.
 func (h *hexReader) digits(s string, i int) (end int, e *Error) {
 	if h.gap {
-		if e := h.endRun(); e != nil {
-			return i, e
-		}
+		e = h.endRun()
 		h.separated, h.run = true, 0
 	}
-	if !h.b.open {
-		_ = h.b.begin(Message{}, i)
+	if !h.b.open && e == nil {
+		e = h.b.begin(Message{}, i)
 	}
 	end = i + hexRun(s, i)
 	if isPrefix(s, end-1) == 2 && (h.hi < 0) == ((end-i)%2 == 1) { // of the next byte
 		end--
 	}
 	run := s[i:end]
+	switch n := len(run); {
+	case e != nil:
+		return i, e
+	case h.little && (n%2 != 0 || n > 16):
+		return i, errFound(h.t, i, "a word of 2, 4, 8 or 16 hex digits")
+	}
 	h.letters = h.letters || strings.ContainsAny(run, "abcdefABCDEF")
 	h.run += len(run)
 	h.lines.digits += len(run)
 	h.last = end - 1
 	if h.little {
-		if len(run)%2 != 0 || len(run) > 16 {
-			return i, errFound(h.t, i, "a word of 2, 4, 8 or 16 hex digits")
-		}
 		h.b.out = appendReversed(h.b.out, run)
 		return end, nil
 	}
@@ -253,13 +252,9 @@ func (h *hexReader) separator(s string, i int) (int, *Error) {
 
 // countCell records the number of digits between two commas.
 func (h *hexReader) countCell() {
-	if h.run == 0 || h.gap || !h.commas {
-		return
+	if h.run > 0 && !h.gap && h.commas {
+		h.cells = [2]int{min(cmp.Or(h.cells[0], h.run), h.run), max(h.cells[1], h.run)}
 	}
-	if h.cells[0] == 0 {
-		h.cells[0] = h.run
-	}
-	h.cells = [2]int{min(h.cells[0], h.run), max(h.cells[1], h.run)}
 }
 
 // odd returns the error for a run of an odd number of digits, at the last digit.
@@ -338,20 +333,20 @@ func (l *lineLengths) end(i int) {
 	if l.digits == 0 {
 		return
 	}
-	if l.pending && l.odd < 0 {
-		l.odd = l.last
-	}
 	if l.count == 0 {
 		l.first = l.digits
-	} else if l.digits != l.first {
-		l.pending, l.last = true, i
 	}
-	if l.digits > l.first && l.odd < 0 {
+	switch {
+	case l.odd >= 0:
+	case l.pending:
+		l.odd = l.last
+	case l.digits > l.first:
 		l.odd = i // the last line of wrapped text is not longer
 	}
-	if l.whole == 0 || l.digits < l.whole {
-		l.whole = l.digits
+	if l.digits != l.first {
+		l.pending, l.last = true, i
 	}
+	l.whole = min(cmp.Or(l.whole, l.digits), l.digits)
 	l.total++
 	l.count++
 	l.digits = 0
@@ -389,23 +384,16 @@ var wrapped = []int{20, 40, 60, 70, 72, 76, 78, 100, 120}
 func tryHexOrCSV(t *pasted) (*builder, *Error) {
 	h := hexReader{t: t}
 	hexErr := h.read()
-	if hexErr == nil && (!h.commas || h.marked || h.cells[0] == h.cells[1]) {
-		if lines := h.linesApart(); lines != nil {
-			return lines, nil
+	if hexErr != nil || h.commas && !h.marked && h.cells[0] != h.cells[1] {
+		if b, csvErr := tryCSV(t); b != nil || hexErr != nil && csvErr != nil && csvErr.strength > hexErr.strength {
+			return b, csvErr
 		}
-		h.b.form, h.b.why = formHex, h.reason()
-		return &h.b, nil
+	} else if lines := h.linesApart(); lines != nil {
+		return lines, nil
 	}
-	b, csvErr := tryCSV(t)
-	if b != nil {
-		return b, nil
+	if hexErr != nil {
+		return nil, hexErr
 	}
-	if hexErr == nil {
-		h.b.form, h.b.why = formHex, h.reason()
-		return &h.b, nil
-	}
-	if csvErr != nil && csvErr.strength > hexErr.strength {
-		return nil, csvErr
-	}
-	return nil, hexErr
+	h.b.form, h.b.why = formHex, h.reason()
+	return &h.b, nil
 }
