@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"bytes"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -72,26 +73,28 @@ func (l *dumpLine) parse(x *shape, s string, at, width int) {
 			l.units, l.data = l.units[:0], l.data[:0]
 			return // the short last group of xxd -e, right-aligned
 		}
-		if end < len(s) && s[end] == '-' {
-			if n != 8 || x.offsets != address {
+		if l.dashed = l.dashed || end < len(s) && s[end] == '-'; end < len(s) && s[end] == '-' {
+			if i = end + 1; n != 8 || x.offsets != address {
 				l.fail(end, "a space")
 				return
 			}
-			l.dashed = true
-			i = end + 1
 			continue
 		}
 		i = skipSpaces(s, end)
-		if gap := i - end; i == len(s) || x.most == n || !x.marked && x.unit.base != 10 && gap != x.gap() &&
-			!(n == 8 && x.digits == 2 && (gap == x.gap()+1 || gap <= maxStep && x.offsets == none)) && !(x.form == formXXDe && gap > 1 && l.lastGroup(x, s, i)) {
+		if i == len(s) || x.most == n || !x.continues(l, i-end, i) {
 			l.endUnits(x, i, width, true)
 			return
 		}
 	}
 }
 
-// gap returns the spaces between units.
-func (x *shape) gap() int { return max(x.step, 1) }
+// continues reports whether the units of a line can go on at i, after a gap.
+func (x *shape) continues(l *dumpLine, gap, i int) bool {
+	step := max(x.step, 1)
+	return x.marked || x.unit.base == 10 || gap == step ||
+		len(l.data) == 8 && x.digits == 2 && (gap == step+1 || gap <= maxStep && x.offsets == none) ||
+		x.form == formXXDe && gap > 1 && l.lastGroup(x, i)
+}
 
 func (l *dumpLine) readOffset(x *shape, s string) (ok bool) {
 	if x.offsets == none {
@@ -111,15 +114,10 @@ func (l *dumpLine) readOffset(x *shape, s string) (ok bool) {
 func wordDigits(n int) bool { return n == 4 || n == 8 || n == 16 }
 
 // lastGroup reports whether a group starts at i and is followed by a text column that fits: the last group of xxd -e is right-aligned.
-func (l *dumpLine) lastGroup(x *shape, s string, i int) bool {
-	n := len(l.data)
-	if textFits(l.data, s[i:]) {
-		return false
-	}
-	data, end, ok := x.read(l.data, s, i)
-	l.data = data[:n]
-	text := skipSpaces(s, end)
-	return ok && text-end >= 2 && text < len(s) && textFits(data, s[text:])
+func (l *dumpLine) lastGroup(x *shape, i int) bool {
+	data, end, ok := x.read(l.data[:len(l.data):len(l.data)], l.s, i)
+	text := skipSpaces(l.s, end)
+	return ok && text-end >= 2 && text < len(l.s) && textFits(data, l.s[text:]) && !textFits(l.data, l.s[i:])
 }
 
 // endUnits ends the units where the text column starts, at i. clean means that spaces part it from them, or nothing follows; else the next
@@ -146,7 +144,7 @@ func (l *dumpLine) endUnits(x *shape, i, width int, clean bool) {
 	}
 	after := x.border(l.s[i])
 	text, closed := strings.CutSuffix(l.text[1:], after)
-	apart := clean || free && (n == followWidth || n == width || i-last > x.gap() || onlyDots(l.text))
+	apart := clean || free && (n == followWidth || n == width || i-last > max(x.step, 1) || onlyDots(l.text))
 	switch fits := textFits(l.data, text); {
 	case after != "" && (fits || closed || !free):
 		l.border, l.text, l.fits = l.s[i], text, fits
@@ -262,33 +260,25 @@ func (l *dumpLine) readCells(s string, i int) {
 // charCells appends the bytes of the cells of s, from a position on, and counts those that are not numbers. bad is the position of an
 // invalid cell, or -1.
 func charCells(out []byte, s string, from int) (_ []byte, letters, bad int) {
-	for i := from; i < len(s); i += charCell {
-		if len(s) < i+charCell {
-			if strings.TrimSpace(s[i:]) == "" {
-				break // padding of the line
-			}
+	end := len(strings.TrimRight(s, " ")) // hexdump pads the last line; the next offset shows whether these are bytes
+	for i := from; i < end; i += charCell {
+		if len(s) < i+charCell || s[i] != ' ' {
 			return out, letters, i
 		}
 		text, c := strings.TrimLeft(s[i:i+charCell-1], " "), s[i+charCell-1]
 		v, err := strconv.ParseUint(s[i+1:i+charCell], 8, 8)
-		switch k := strings.IndexByte("0abfnrtv", c); {
-		case s[i] != ' ':
-			return out, letters, i
+		k := strings.IndexByte("0abfnrtv", c)
+		switch {
 		case text == "":
-			if c == ' ' && strings.TrimSpace(s[i:]) == "" {
-				return out, letters, -1 // hexdump pads the last line; the next offset shows whether these are bytes
-			}
-			out = append(out, c)
-			if !scan.IsDigit(c) { // od -tu1 has the same columns
-				letters++
-			}
+			v = uint64(c)
 		case text == `\` && k >= 0:
-			out = append(out, "\x00\a\b\f\n\r\t\v"[k])
-			letters++
-		case err == nil:
-			out = append(out, byte(v))
-		default:
+			v = uint64("\x00\a\b\f\n\r\t\v"[k])
+		case err != nil:
 			return out, letters, i
+		}
+		out = append(out, byte(v))
+		if text == `\` || text == "" && !scan.IsDigit(c) { // od -tu1 has the same columns
+			letters++
 		}
 	}
 	return out, letters, -1
@@ -300,14 +290,8 @@ func textFits(data []byte, text string) bool {
 	if text == "" || len(text) > 4*len(data)+4 {
 		return false
 	}
-	if columnFits(data, text, 0) {
-		return true
-	}
-	lost := 0
-	for lost < len(data) && data[lost] == ' ' {
-		lost++
-	}
-	return lost > 0 && columnFits(data, text, lost)
+	lost := len(data) - len(bytes.TrimLeft(data, " "))
+	return columnFits(data, text, 0) || lost > 0 && columnFits(data, text, lost)
 }
 
 // columnFits is textFits for a text without its first characters, lost of them.
@@ -322,19 +306,12 @@ func columnFits(data []byte, text string, lost int) bool {
 
 func sameText(data []byte, text string) bool {
 	for _, b := range data {
-		printable := b >= 0x20 && b < 0x7f
-		if text == "" {
-			if b != ' ' {
-				return false
-			}
-			continue
-		}
 		r, n := utf8.DecodeRuneInString(text)
+		if n == 0 {
+			r = ' '
+		}
 		text = text[n:]
-		switch {
-		case printable && r != rune(b):
-			return false
-		case !printable && r < 0x80 && scan.IsWord(byte(r)) && r != '_':
+		if printable := b >= 0x20 && b < 0x7f; printable && r != rune(b) || n == 0 && !printable || !printable && r < 0x80 && scan.IsWord(byte(r)) && r != '_' {
 			return false
 		}
 	}

@@ -113,26 +113,23 @@ func shapesOf(t *pasted) (out []shape) {
 // addShapes adds the shapes of a line with units from position i on.
 func addShapes(out []shape, o offset, s string, at int) []shape {
 	first := skipSpaces(s, at)
-	if first == len(s) {
-		return out
-	}
 	lead := first - at
 	for i, u := range units {
-		step := 0
+		step, ok := 0, false
 		if u.cells {
-			if out, _, _ := charCells(nil, s, at); len(out) == 0 {
-				continue
-			}
-		} else {
-			_, end, ok := u.read(nil, s, first)
-			if !ok || o.notation == colon && u.base == 10 && s[at] != '\t' || lead == 2 && o.end == 7 && u.digits == 2 {
-				continue // od -tu1 has two digits in a column of four
-			}
-			if next := skipSpaces(s, end); next < len(s) && next-end <= maxStep && o.notation != colon {
-				if _, _, ok := u.read(nil, s, next); ok {
+			data, _, _ := charCells(nil, s, at)
+			ok = len(data) > 0
+		} else if first < len(s) {
+			var end int
+			_, end, ok = u.read(nil, s, first)
+			if next := skipSpaces(s, end); ok && next < len(s) && next-end <= maxStep && o.notation != colon {
+				if _, _, more := u.read(nil, s, next); more {
 					step = next - end
 				}
 			}
+		}
+		if !ok || o.notation == colon && u.base == 10 && s[at] != '\t' || lead == 2 && o.end == 7 && u.digits == 2 {
+			continue // od -tu1 has two digits in a column of four
 		}
 		notations := []notation{o.notation}
 		if o.notation == plain && lead == 2 && o.addressed() {

@@ -50,18 +50,16 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 	}
 	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}, sniff: mode == ""}
 	e := f.read()
+	both := f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0
+	lines := f.count[schema.ToServer] + f.count[schema.ToClient]
 	switch {
-	case mode == "hex" && e != nil:
+	case e != nil && (mode == "hex" || both && lines > 2 && !f.lostIndent && !f.bars):
 		return nil, e.as(certain)
-	case f.lostIndent || f.bars:
-		return nil, nil
-	case e != nil && f.lines > 2 && f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
-		return nil, e.as(certain)
-	case e != nil || f.lines == 0:
+	case e != nil, lines == 0, f.lostIndent, f.bars:
 		return nil, nil
 	case mode == "hex":
 		f.b.why = "tshark's header says so"
-	case f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
+	case both:
 		f.b.why = "lines with and without indentation, each with its own offsets"
 	case f.gaps > 0:
 		f.b.why = "offsets of eight digits and a gap in the text column; one direction only"
@@ -91,7 +89,6 @@ type followDumper struct {
 	next  [3]uint64 // by direction: the next offset
 	seen  [3]bool
 	count [3]int // lines by direction
-	lines int
 	other int
 	gaps  int
 
@@ -109,13 +106,14 @@ const followWidth = 16
 
 func (f *followDumper) read() *Error {
 	_, f.b.peers = followHeader(f.t)
-	if e := f.t.each(f.take); e != nil {
-		return e
+	e := f.t.each(f.take)
+	if e == nil && f.sniff && f.other > (f.count[1]+f.count[2])/4 {
+		e = errWhole("too many other lines").as(weak)
 	}
-	if f.sniff && f.other > f.lines/4 {
-		return errWhole("too many other lines").as(weak)
+	if e == nil {
+		e = f.b.end()
 	}
-	return f.b.end()
+	return e
 }
 
 func (f *followDumper) take(l line) *Error {
@@ -129,38 +127,37 @@ func (f *followDumper) take(l line) *Error {
 		return f.b.end()
 	}
 	dir := indentDir(s)
-	f.line.parse(&followShape, s, at, followWidth)
-	if f.line.kind == lineBad && f.lines > 0 {
-		return errFound(f.t, l.off+f.line.bad, f.line.want)
-	}
-	if f.line.kind != lineData || f.line.start.end < 8 {
-		if f.other++; f.sniff && f.other > f.lines+20 {
+	other := schema.ToServer + schema.ToClient - dir
+	lines := f.count[dir] + f.count[other]
+	x := &f.line
+	x.parse(&followShape, s, at, followWidth)
+	switch next := f.next[dir]; {
+	case x.kind == lineBad && lines > 0:
+		return errFound(f.t, l.off+x.bad, x.want)
+	case x.kind != lineData || x.start.end < 8:
+		if f.other++; f.sniff && f.other > lines+20 {
 			return errWhole("too many other lines").as(weak)
 		}
 		f.b.leave(span{l.off + at, l.off + len(s)})
 		return nil
+	case f.seen[dir] && next != x.offset:
+		return errAt(l.off+at, "the offset is %08X, but the lines of this direction lead to %08X", x.offset, next)
 	}
-	if f.seen[dir] && f.next[dir] != f.line.offset {
-		return errAt(l.off+at, "the offset is %08X, but the lines of this direction lead to %08X", f.line.offset, f.next[dir])
-	}
-	if other := schema.ToServer + schema.ToClient - dir; !f.seen[dir] && f.seen[other] && f.next[other] == f.line.offset {
-		f.lostIndent = true
-	}
+	f.lostIndent = f.lostIndent || !f.seen[dir] && f.seen[other] && f.next[other] == x.offset
 	if !f.b.open || f.b.m.Dir != dir {
 		if e := f.b.begin(Message{Dir: dir}, l.off+at); e != nil {
 			return e
 		}
 	}
-	n := len(f.line.data)
-	f.bars = f.bars || f.line.border == '|' && len(f.line.text) == n
-	f.b.out = append(f.b.out, f.line.data...)
+	n := len(x.data)
+	f.bars = f.bars || x.border == '|' && len(x.text) == n
+	f.b.out = append(f.b.out, x.data...)
 	f.longest = max(f.longest, n)
-	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && (f.line.text != "" || f.line.border != 0)
+	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && (x.text != "" || x.border != 0)
 	f.last = n
-	f.next[dir], f.seen[dir] = f.line.offset+uint64(n), true
+	f.next[dir], f.seen[dir] = x.offset+uint64(n), true
 	f.count[dir]++
-	f.lines++
-	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && f.line.fits && !sameText(f.line.data, f.line.text) {
+	if n > 8 && len(x.text) > 8 && x.text[8] == ' ' && x.fits && !sameText(x.data, x.text) {
 		f.gaps++
 	}
 	if n < followWidth {

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"net"
 	"strconv"
 	"strings"
 
@@ -100,20 +101,12 @@ func (y *yamlReader) oneWord(from, to int) *Error {
 
 // entry handles a line "key: value" without data.
 func (y *yamlReader) entry(key, value string, keyAt, valueAt int) *Error {
-	n, err := strconv.Atoi(value)
-	isNumber := err == nil && n >= 0
-	ok, want := true, "a number"
+	n, err := strconv.ParseUint(value, 10, 31)
+	want := ""
 	switch key {
+	case "index":
 	case "peers", "packets":
 		y.inPeers = key == "peers"
-	case "peer":
-		if ok = isNumber && n <= 1; ok {
-			y.peer, y.item.Dir = n, peerDir(n)
-		} else if isNumber {
-			want = "peer 0 or 1"
-		}
-	case "packet":
-		y.item.Number, ok = n, isNumber
 	case "host":
 		if y.inPeers {
 			y.host[y.peer] = strings.Trim(value, `"'`)
@@ -123,16 +116,28 @@ func (y *yamlReader) entry(key, value string, keyAt, valueAt int) *Error {
 			y.port[y.peer] = value
 		}
 	case "timestamp":
-		y.item.Time, ok = scan.ParseStamp(value)
-		want = "a time"
-	case "index":
+		var ok bool
+		if y.item.Time, ok = scan.ParseStamp(value); !ok {
+			want = "a time"
+		}
+	case "peer", "packet":
+		switch {
+		case err != nil:
+			want = "a number"
+		case key == "packet":
+			y.item.Number = int(n)
+		case n > 1:
+			want = "peer 0 or 1"
+		default:
+			y.peer, y.item.Dir = int(n), peerDir(int(n))
+		}
 	default:
 		y.b.note(keyAt, "Follow Stream does not write this key; it was skipped")
 	}
-	if !ok {
-		return errFound(y.t, valueAt, want)
+	if want == "" {
+		return nil
 	}
-	return nil
+	return errFound(y.t, valueAt, want)
 }
 
 // beginData starts the data of a packet. key has the peer in the old form: peer0_3.
@@ -159,17 +164,10 @@ func (y *yamlReader) endData() *Error {
 }
 
 func (y *yamlReader) peerNames() []string {
-	var names []string
-	for i, host := range y.host {
-		if host == "" {
-			return nil
-		}
-		if strings.Contains(host, ":") {
-			host = "[" + host + "]"
-		}
-		names = append(names, host+":"+y.port[i])
+	if y.host[0] == "" || y.host[1] == "" {
+		return nil
 	}
-	return names
+	return []string{net.JoinHostPort(y.host[0], y.port[0]), net.JoinHostPort(y.host[1], y.port[1])}
 }
 
 func peerDir(peer int) schema.Dir { return schema.ToServer + schema.Dir(peer) }
