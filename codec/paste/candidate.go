@@ -151,8 +151,8 @@ func (b *builder) unexplained(t *pasted) int {
 		b.left, b.strict = b.left[:0], false
 		at := 0
 		for _, c := range append(b.covered, span{len(t.s), len(t.s)}) {
-			if gap := (span{at, c.from}); at < c.from && hasWords(t.s[at:c.from]) {
-				b.left = append(b.left, gap)
+			if at < c.from && hasWords(t.s[at:c.from]) {
+				b.left = append(b.left, span{at, c.from})
 			}
 			at = max(at, c.to)
 		}
@@ -255,38 +255,34 @@ func (b *builder) score(t *pasted) int {
 
 // choose returns the reading of the text with the best score. Of equal ones it is the first in the order of the recognisers, the most
 // distinctive signatures first; one that explains everything ends the search.
-func choose(t *pasted) (*builder, *Error) {
-	var best *builder
-	var nearest *Error
+func choose(t *pasted) (best *builder, nearest *Error) {
 	most := 0
 	for _, r := range recognisers {
 		b, e := r.try(t)
-		if b != nil && len(b.msgs) > 0 {
+		switch {
+		case b != nil && len(b.msgs) > 0:
 			if n := b.score(t); best == nil || n > most {
 				best, most = b, n
-				if b.unexplained(t) == 0 {
-					return best, nil
-				}
 			}
-			continue
+		case e != nil:
+			if e.Form == "" && e.strength > weak && !r.family {
+				e.Form = r.ID
+			}
+			if nearest == nil || e.strength > nearest.strength {
+				nearest = e
+			}
 		}
-		if e == nil {
-			continue
+		if best != nil && best.unexplained(t) == 0 {
+			return best, nil
 		}
-		if e.Form == "" && e.strength > weak && !r.family {
-			e.Form = r.ID
-		}
-		if nearest == nil || e.strength > nearest.strength {
-			nearest = e
-		}
-		if e.strength == certain {
+		if e != nil && e.strength == certain {
 			break
 		}
 	}
-	switch {
-	case best != nil:
+	if best != nil {
 		return best, nil
-	case nearest == nil, nearest.strength == weak:
+	}
+	if nearest == nil || nearest.strength == weak {
 		nearest = errNothing(nearest)
 	}
 	return nil, nearest

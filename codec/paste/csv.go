@@ -1,7 +1,9 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -21,12 +23,12 @@ func tryCSV(t *pasted) (*builder, *Error) {
 	}
 	b, e := c.read()
 	if e != nil {
+		e.strength = weak
 		if c.header && rankedColumn(c.list) {
-			return nil, e.as(likely)
+			e.strength = likely
 		}
-		return nil, e.as(weak)
 	}
-	return b, nil
+	return b, e
 }
 
 // literals reports whether the cells of the first row are literals of bytes: then it is a list.
@@ -45,58 +47,45 @@ func (c *csvTable) literals() bool {
 
 // tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even if quotes look like code.
 func tryCSVHeader(t *pasted) (*builder, *Error) {
-	sep := csvSeparator(t)
-	if sep == 0 {
-		return nil, nil
+	if sep := csvSeparator(t); sep != 0 {
+		if c := newCSVTable(t, sep); c.header && rankedColumn(c.list) && len(c.list) > 1 {
+			return tryCSV(t)
+		}
 	}
-	if c := newCSVTable(t, sep); !c.header || !rankedColumn(c.list) || len(c.list) < 2 {
-		return nil, nil
-	}
-	return tryCSV(t)
+	return nil, nil
 }
 
 // rankedColumn reports whether a header names a column of bytes.
 func rankedColumn(names []string) bool {
-	for _, n := range names {
-		if rankName(n, byteNames) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return rankName(n, byteNames) >= 0 })
 }
 
 // readCSV reads the form "csv".
 func readCSV(t *pasted) (*builder, *Error) {
-	sep := csvSeparator(t)
-	if sep == 0 {
-		sep = ','
-	}
-	return newCSVTable(t, sep).read()
+	return newCSVTable(t, cmp.Or(csvSeparator(t), ',')).read()
 }
 
 // csvSeparator returns the character that splits the first rows into the same number of cells, at least two; 0 if there is none.
 func csvSeparator(t *pasted) byte {
 	var best byte
-	bestCount := 1
+	most := 1
 	for _, sep := range []byte{',', ';', '\t', '|'} {
-		count, rows, same := 0, 0, true
+		count, same := 0, true
 		c := csvTable{t: t, sep: sep}
-		for i := 0; i < len(t.s) && rows < 20 && same; {
+		for i, rows := 0, 0; i < len(t.s) && rows < 20 && same; {
 			next, e := c.record(i)
 			if e != nil {
 				break
 			}
-			n := len(c.row.cells)
-			i = next
-			if n == 0 {
-				continue
+			if n := len(c.row.cells); n > 0 {
+				same = rows == 0 || n == count
+				count = n
+				rows++
 			}
-			same = rows == 0 || n == count
-			count = n
-			rows++
+			i = next
 		}
-		if same && rows > 0 && count > bestCount && count <= maxColumns {
-			best, bestCount = sep, count
+		if same && count > most && count <= maxColumns {
+			best, most = sep, count
 		}
 	}
 	return best
@@ -110,22 +99,13 @@ type csvTable struct {
 	row    row
 }
 
+// newCSVTable takes the first row as a header if it names a column of bytes, or has no digit while a later row has.
 func newCSVTable(t *pasted, sep byte) *csvTable {
 	c := &csvTable{t: t, sep: sep}
-	c.readHeader()
-	return c
-}
-
-// readHeader takes the first row as a header if it names a column of bytes, or has no digit while a later row has.
-func (c *csvTable) readHeader() {
-	i := 0
-	for i < len(c.t.s) {
+	for i := 0; i < len(t.s) && len(c.row.cells) == 0; {
 		next, e := c.record(i)
 		if e != nil {
-			return
-		}
-		if len(c.row.cells) > 0 {
-			break
+			return c
 		}
 		i = next
 	}
@@ -138,6 +118,7 @@ func (c *csvTable) readHeader() {
 	if c.header = rankedColumn(names) || !digits; c.header {
 		c.list = names
 	}
+	return c
 }
 
 func (c *csvTable) names() []string { return c.list }
@@ -152,25 +133,22 @@ func (c *csvTable) read() (*builder, *Error) {
 }
 
 func (c *csvTable) walk(visit func(r *row) *Error) *Error {
-	first := true
+	header := c.header
 	for i := 0; i < len(c.t.s); {
 		next, e := c.record(i)
 		if e != nil {
 			return e
 		}
 		i = next
-		if len(c.row.cells) == 0 {
-			continue
-		}
 		for n := len(c.list); n < len(c.row.cells); n++ {
 			c.list = append(c.list, fmt.Sprintf("column %d", n+1))
 		}
-		if header := first && c.header; !header {
+		if len(c.row.cells) > 0 && !header {
 			if e := visit(&c.row); e != nil {
 				return e
 			}
 		}
-		first = false
+		header = header && len(c.row.cells) == 0
 	}
 	return nil
 }
@@ -223,14 +201,11 @@ func (c *csvTable) record(i int) (next int, _ *Error) {
 // quotedCell returns the end of the quoted cell at i. A doubled quote is an escaped one.
 func quotedCell(s string, i int) (end int, ok bool) {
 	for k := i + 1; k < len(s); k++ {
-		if s[k] != '"' {
-			continue
+		if s[k] == '"' {
+			if k++; k == len(s) || s[k] != '"' {
+				return k, true
+			}
 		}
-		if k+1 < len(s) && s[k+1] == '"' {
-			k++
-			continue
-		}
-		return k + 1, true
 	}
 	return len(s), false
 }
