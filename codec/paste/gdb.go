@@ -3,8 +3,6 @@ package paste
 import (
 	"bytes"
 	"strings"
-
-	"wirebench/codec/scan"
 )
 
 // The output of gdb for an array of bytes, with repeated elements abbreviated:
@@ -19,38 +17,37 @@ const repeats = " <repeats "
 
 // isGdbPrint recognises such a text by "$1 = " at its start and an abbreviation: without one, it is an array or a string as in source code.
 func isGdbPrint(t *pasted) bool {
-	s := strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(t.s, " \t\r\n"), "(gdb) "), " ")
-	_, ok := gdbValue(s)
+	_, ok := gdbValue(strings.TrimLeft(t.s, " \t\r\n"))
 	return ok && (strings.Contains(t.s, repeats) || strings.Contains(t.s, `"...`) || strings.Contains(t.s, "...}"))
 }
 
-// gdbValue returns the position of the value in a line that starts with "$1 = ".
+// gdbValue returns the position of the value in a line that starts with "$1 = ", perhaps after a prompt.
 func gdbValue(s string) (at int, ok bool) {
-	if !strings.HasPrefix(s, "$") {
-		return 0, false
+	at = skipSpaces(s, 0)
+	if strings.HasPrefix(s[at:], "(gdb)") {
+		at = skipSpaces(s, at+len("(gdb)"))
 	}
-	_, end := readNumber(s, 1, 10)
-	return end + len(" = "), end > 1 && strings.HasPrefix(s[end:], " = ")
+	if !strings.HasPrefix(s[at:], "$") {
+		return at, false
+	}
+	_, end := readNumber(s, at+1, 10)
+	return end + len(" = "), end > at+1 && strings.HasPrefix(s[end:], " = ")
 }
 
 // readGdbPrint reads the form "gdb-print". A line that starts with another value is another message; other lines continue the message.
 func readGdbPrint(t *pasted) (*builder, *Error) {
 	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with its repeat counts"}
-	return b.whole(t.each(func(l line) *Error {
-		at := skipSpaces(l.text, 0)
-		if strings.HasPrefix(l.text[at:], "(gdb)") {
-			at = skipSpaces(l.text, at+len("(gdb)"))
+	return b.whole(t.each(func(l line) (e *Error) {
+		at, ok := gdbValue(l.text)
+		if ok {
+			e = b.begin(Message{}, l.off+strings.IndexByte(l.text, '$'))
+		} else {
+			at = 0
 		}
-		if value, ok := gdbValue(l.text[at:]); ok {
-			if e := b.begin(Message{}, l.off+at); e != nil {
-				return e
-			}
-			at += value
+		if e == nil && b.open {
+			e = b.gdbElements(t, l.off+at, l.off+len(l.text))
 		}
-		if !b.open {
-			return nil
-		}
-		return b.gdbElements(t, l.off+at, l.off+len(l.text))
+		return e
 	}), noBytes)
 }
 
@@ -60,7 +57,7 @@ func (b *builder) gdbElements(t *pasted, i, end int) (e *Error) {
 	for i < end {
 		before := len(b.out)
 		switch c := s[i]; {
-		case scan.IsSpace(c) || c == ',' || c == '{' || c == '}':
+		case strings.IndexByte(" \t,{}", c) >= 0:
 			i++
 			continue
 		case strings.HasPrefix(s[i:], "..."):
@@ -84,7 +81,7 @@ func (b *builder) gdbElements(t *pasted, i, end int) (e *Error) {
 		}
 		if rest, ok := strings.CutPrefix(s[i:], repeats); ok && len(b.out) == before+1 {
 			n, end := readNumber(rest, 0, 10)
-			if end == 0 || n == 0 || !strings.HasPrefix(rest[end:], " times>") {
+			if n == 0 || !strings.HasPrefix(rest[end:], " times>") {
 				return errFound(t, i+1, "how often it is repeated")
 			}
 			if e := b.room(n-1, i); e != nil {
