@@ -38,7 +38,7 @@ func (c *csvTable) literals() bool {
 	}
 	n := 0
 	for _, cell := range c.row.cells {
-		if x, ok := readElement(&pasted{cell.text + ","}, 0); ok && !x.bad {
+		if x, ok := readElement(&pasted{cell.text + ","}, 0); ok && x.isByte() {
 			n++
 		}
 	}

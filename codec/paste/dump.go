@@ -94,7 +94,6 @@ type dumper struct {
 	starAt     int    // position of a "*" before the next offset, or -1
 	width      int    // bytes of a full line, 0 if not known
 	intro      intro  // introduction of the next message
-	said       intro  // introduction of the current one
 	parted     bool   // a line that is not of the dump was read since the last data
 	evidence
 }
@@ -292,8 +291,12 @@ func (d *dumper) data(off int) *Error {
 }
 
 func (d *dumper) begin(at int) {
-	d.base, d.said, d.intro = d.line.offset, d.intro, intro{}
-	_ = d.b.begin(Message{Dir: d.said.dir, Time: d.said.time}, at) // none is open
+	d.base = d.line.offset
+	_ = d.b.begin(Message{Dir: d.intro.dir, Time: d.intro.time}, at) // none is open
+	if d.intro != (intro{}) {
+		d.intro = intro{}
+		d.intros++
+	}
 	if len(d.b.label) > 0 {
 		readAround(d.b.takeLabel(), &d.b.m)
 	}
@@ -450,7 +453,7 @@ func (d *dumper) end(at int) *Error {
 		d.continued++
 	}
 	d.starAt = -1
-	return d.add()
+	return d.b.end()
 }
 
 // close ends the message at the end of the dump.
@@ -469,14 +472,6 @@ func (d *dumper) close() *Error {
 	d.commit()
 	if d.shape.bytes > 1 && d.shape.offsets == plain {
 		d.b.note(d.last.off, "no final offset tells the length: the last word may end with padding")
-	}
-	return d.add()
-}
-
-// add adds the open message.
-func (d *dumper) add() *Error {
-	if d.said != (intro{}) {
-		d.intros++
 	}
 	return d.b.end()
 }

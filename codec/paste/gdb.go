@@ -73,10 +73,10 @@ func (b *builder) gdbElements(t *pasted, i, end int) (e *Error) {
 			i = after
 		default:
 			x, ok := readElement(&pasted{s}, i)
-			if !ok || x.bad {
+			if !ok || !x.isByte() {
 				return errFound(t, i, "a byte")
 			}
-			b.out = append(b.out, x.value)
+			b.out = append(b.out, byte(x.value))
 			i = x.end
 		}
 		if rest, ok := strings.CutPrefix(s[i:], repeats); ok && len(b.out) == before+1 {

@@ -136,11 +136,11 @@ func plainLiteral(s string, i int) (v byte, ok bool) {
 // count adds an element to a list.
 func (r *codeReader) count(l *byteList, at int, e element) {
 	n, text := len(e.digits), r.t.s[at:e.end]
-	v, isHex := e.value, hexRun(e.digits, 0) == n
+	v, isHex := byte(e.value), hexRun(e.digits, 0) == n
 	switch {
 	case l.base == 16 && isHex:
 		x, _ := readNumber(e.digits, 0, 16)
-		v, e.bad = byte(x), false
+		v, e.value, e.ok = byte(x), int64(byte(x)), true
 	case l.base == 8 && e.octal:
 		o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(text, "+-"), "uUlL"), 8, 8)
 		if v = byte(o); err != nil {
@@ -164,7 +164,7 @@ func (r *codeReader) count(l *byteList, at int, e element) {
 	u.letter = u.letter || n > 0 && isHex && (e.digits[n-1] > '9' || e.digits[0] > '9')
 	l.octal = l.octal || e.octal
 	l.negative = l.negative || text[0] == '-'
-	if e.bad && !(n > 0 && n <= 2 && isHex) { // unmarked hex: 5f
+	if !e.isByte() && !(n > 0 && n <= 2 && isHex) { // unmarked hex: 5f
 		l.refuse(at, text[:min(len(text), 40)], "%s is not a byte: a number from -128 to 255 was expected")
 	}
 }
@@ -486,7 +486,7 @@ func (r *codeReader) loose(tok codeToken) (next int, _ *Error) {
 	x := codeLexer{s: r.t.s, i: tok.off}
 	for {
 		e, ok := readElement(r.t, x.i)
-		if !ok || !e.marked || e.bad {
+		if !ok || !e.marked || !e.isByte() {
 			break
 		}
 		r.count(&l, x.i, e)
