@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"wirebench/codec/scan"
 )
 
 // Comma-separated values, also with semicolons, tabs or bars between the cells (RFC 4180 for quotes).
@@ -157,32 +155,27 @@ func (c *csvTable) walk(visit func(r *row) *Error) *Error {
 func (c *csvTable) record(i int) (next int, _ *Error) {
 	s := c.t.s
 	c.row.cells, c.row.off = c.row.cells[:0], i
+	ends := func() bool { return i >= len(s) || s[i] == c.sep || s[i] == '\n' }
 	for column := 0; ; column++ {
 		for i < len(s) && (s[i] == ' ' || s[i] == '\t' && c.sep != '\t') {
 			i++
 		}
-		var text string
-		start := i
-		if i < len(s) && s[i] == '"' {
+		start, quoted := i, i < len(s) && s[i] == '"'
+		text := ""
+		if quoted {
 			end, ok := quotedCell(s, i)
 			if !ok {
 				return len(s), errAt(i, "this quoted cell has no end")
 			}
-			text = s[i+1 : end-1]
-			if strings.Contains(text, `""`) {
-				text = strings.ReplaceAll(text, `""`, `"`)
-			}
+			text = strings.ReplaceAll(s[i+1:end-1], `""`, `"`)
 			start, i = i+1, end
-			for i < len(s) && s[i] != c.sep && s[i] != '\n' {
-				if !scan.IsSpace(s[i]) && s[i] != '\r' {
-					return len(s), errFound(c.t, i, "the end of the cell")
-				}
-				i++
+		}
+		for ; !ends(); i++ {
+			if quoted && !isBlank(s[i]) {
+				return len(s), errFound(c.t, i, "the end of the cell")
 			}
-		} else {
-			for i < len(s) && s[i] != c.sep && s[i] != '\n' {
-				i++
-			}
+		}
+		if !quoted {
 			text = strings.TrimRight(s[start:i], " \r")
 		}
 		if column < maxColumns {

@@ -196,39 +196,31 @@ func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
 		}
 		i += 2
 	}
-	negative := u.base == 10 && u.bytes == 1 && s[i:] != "" && s[i] == '-'
+	negative := u.base == 10 && u.bytes == 1 && strings.HasPrefix(s[i:], "-")
 	if negative {
 		i++
 	}
+	ticked := u.digits == tickedDigits
 	end := i
-	for end < len(s) && (int(scan.HexValue[s[end]]) < u.base || s[end] == '`' && u.digits == tickedDigits && end == i+8) {
+	for end < len(s) && (int(scan.HexValue[s[end]]) < u.base || s[end] == '`' && ticked && end == i+8) {
 		end++
 	}
 	n := end - i
-	if n == 0 || u.digits != 0 && n != u.digits || end < len(s) && !scan.IsSpace(s[end]) && !(s[end] == '-' && u == unitByte) {
-		return out, i, false // a hyphen separates the halves of WinDbg's lines
-	}
 	switch {
-	case u.digits == tickedDigits:
-		if s[i+8] != '`' {
-			return out, i, false
-		}
+	case n == 0 || u.digits != 0 && n != u.digits || end < len(s) && !scan.IsSpace(s[end]) && !(s[end] == '-' && u == unitByte),
+		ticked && s[i+8] != '`', !ticked && u.base == 16 && n%2 != 0, u.base == 10 && u.digits == 0 && n > 3:
+		return out, i, false // a hyphen separates the halves of WinDbg's lines
+	case ticked:
 		return appendReversed(appendReversed(out, s[i+9:end]), s[i:i+8]), end, true
-	case u.base == 16 && n%2 != 0, u.base == 10 && u.digits == 0 && n > 3:
-		return out, i, false
 	case u.base == 16 && u.little:
 		return appendReversed(out, s[i:end]), end, true
 	case u.base == 16:
 		return appendPairs(out, s[i:end]), end, true
 	}
 	value, _ := readNumber(s, i, uint64(u.base))
-	if negative {
-		if value > 128 {
-			return out, i, false
-		}
+	if negative && value <= 128 {
 		value = 256 - value
-	}
-	if value >= 1<<(8*u.bytes) {
+	} else if negative || value >= 1<<(8*u.bytes) {
 		return out, i, false
 	}
 	for range u.bytes {

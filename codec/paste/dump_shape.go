@@ -236,37 +236,36 @@ func (d *dumper) formID() string {
 // reason returns the Why of a dump.
 func (d *dumper) reason() string {
 	s := d.shape
-	why := []string{s.baseName() + " offsets"}
+	text := s.baseName() + " offsets"
 	switch {
 	case s.offsets == address:
-		why[0] = "addresses as WinDbg writes them"
+		text = "addresses as WinDbg writes them"
 	case s.form == formGDB:
-		why[0] = "addresses as gdb writes them"
+		text = "addresses as gdb writes them"
 	case s.offsets == colon:
-		why[0] += " with a colon"
+		text += " with a colon"
 	case s.offsets == none:
-		why[0] = "units without offsets"
+		text = "units without offsets"
 	}
 	if d.continued > 0 && s.offsets != none {
-		why[0] += " that match the bytes of the lines"
+		text += " that match the bytes of the lines"
 	}
 	switch {
 	case s.form == formXXDe:
-		why = append(why, "groups that agree with the text column only if reversed")
+		text += ", groups that agree with the text column only if reversed"
 	case s.bytes > 1:
-		why = append(why, fmt.Sprintf("little-endian words of %d bytes", s.bytes))
+		text += fmt.Sprintf(", little-endian words of %d bytes", s.bytes)
 	case s.unit.base != 16:
-		why = append(why, s.want+" a byte")
+		text += ", " + s.want + " a byte"
 	}
 	switch {
 	case d.bars > 0:
-		why = append(why, "text between bars")
+		text += ", text between bars"
 	case d.angles > 0:
-		why = append(why, "text between angle brackets")
+		text += ", text between angle brackets"
 	case d.fits > 0:
-		why = append(why, "a text column that agrees with the bytes")
+		text += ", a text column that agrees with the bytes"
 	}
-	text := strings.Join(why, ", ")
 	if d.intros > 0 {
 		text += "; a packet marked I is from the server, O from the client"
 	}

@@ -52,12 +52,7 @@ func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 	l.wait, l.n, l.commas, l.spaces, l.hex = false, 0, 0, false, 0
 	for {
 		before := x.i
-		for x.i < len(s) && (s[x.i] == ' ' || s[x.i] == '\n') {
-			x.i++
-		}
-		if x.i < len(s) && strings.IndexByte("#/\\-\t\r\f", s[x.i]) >= 0 {
-			x.skip()
-		}
+		x.skip()
 		i = x.i
 		switch {
 		case i >= len(s):
@@ -79,49 +74,50 @@ func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 		case strings.HasPrefix(s[i:], "...") && l.n > 0 && l.printed:
 			l.fail = errNodeCut(i)
 			return false
+		case l.wait && (l.commas > 0 || before == i):
+			return false
 		}
-		if l.wait {
-			if l.commas > 0 || before == i {
-				return false
-			}
-			l.spaces = true
-		}
-		if v, ok := plainLiteral(s, i); ok { // nearly all are
-			r.b.out = append(r.b.out, v)
-			l.marked++
-			l.hex++
-			l.unmarked.no = true
-			x.i = i + 4
-		} else if l.strings && (s[i] == '"') {
-			kind, next := stringEnd(s, i)
-			if kind != codeString {
-				return false
-			}
-			var e *Error
-			if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil {
-				return false
-			}
-			x.i = next
-		} else {
-			e, ok := readElement(r.t, i)
-			if !ok {
-				return false
-			}
-			r.count(l, i, e)
-			x.i = e.end
-		}
-		if l.strings && end == ">>" { // Erlang's sizes: 16#26:8, "a"/utf8
-			for x.i < len(s) && (s[x.i] == ':' || s[x.i] == '/') {
-				n := wordEnd(s, x.i+1)
-				if size := s[x.i+1 : n]; s[x.i] == ':' && size != "8" || size == "" {
-					return false
-				}
-				x.i = n
-			}
+		l.spaces = l.spaces || l.wait
+		if x.i = r.listElement(l, i); x.i == 0 {
+			return false
 		}
 		l.n++
 		l.wait = true
 	}
+}
+
+// listElement adds the element at i to a list and returns its end, 0 if there is none.
+func (r *codeReader) listElement(l *byteList, i int) (end int) {
+	s := r.t.s
+	if v, ok := plainLiteral(s, i); ok { // nearly all are
+		r.b.out = append(r.b.out, v)
+		l.marked++
+		l.hex++
+		l.unmarked.no = true
+		end = i + 4
+	} else if l.strings && s[i] == '"' {
+		kind, next := stringEnd(s, i)
+		var e *Error
+		if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil || kind != codeString {
+			return 0
+		}
+		end = next
+	} else {
+		e, ok := readElement(r.t, i)
+		if !ok {
+			return 0
+		}
+		r.count(l, i, e)
+		end = e.end
+	}
+	for l.end == ">>" && end < len(s) && (s[end] == ':' || s[end] == '/') { // Erlang's sizes: 16#26:8, "a"/utf8
+		n := wordEnd(s, end+1)
+		if size := s[end+1 : n]; s[end] == ':' && size != "8" || size == "" {
+			return 0
+		}
+		end = n
+	}
+	return end
 }
 
 // plainLiteral reads 0x26 at s[i:], with a separator after it.
@@ -242,22 +238,21 @@ func makesBytes(name string) bool {
 func (r *codeReader) isList(l *byteList, makes bool) bool {
 	s := r.t.s
 	after := skipSpaces(s, l.to)
+	word := after < len(s) && scan.IsWord(s[after])
 	head := strings.TrimRight(s[max(0, l.from-200):l.from], " \t\r\n")
-	assigned := strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
 	switch {
 	case l.n == 0:
 		// Empty: only where bytes are assigned, for () and [] also stand for other things.
-		return l.printed || l.open == '{' && (assigned || typedBrace(s[:l.from])) || l.open == '[' && assigned && (after == len(s) || !scan.IsWord(s[after]))
+		assigned := strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
+		return l.printed || l.open == '{' && (assigned || typedBrace(s[:l.from])) || l.open == '[' && assigned && !word
 	case l.strings:
 		return true
 	case l.open == '(' && l.commas == 0 && !(l.spaces && makes):
 		return makes && l.marked == l.n || strings.Contains(s[max(0, l.from-80):l.from], "array[") // Pascal; otherwise just a number in brackets
 	case l.n == 1 && l.commas == 0:
 		// One number in brackets is a footnote or a length, unless a type of bytes precedes it.
-		if l.open == '[' && after < len(s) && (scan.IsWord(s[after]) || s[after] == '[') {
-			return false
-		}
-		return head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace(s[:l.from]) || l.printed
+		return !(l.open == '[' && (word || after < len(s) && s[after] == '[')) &&
+			(head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace(s[:l.from]) || l.printed)
 	}
 	return true
 }
