@@ -87,9 +87,8 @@ var base64Value = func() (v [256]byte) {
 func (d *base64Decoder) unit(unit span) *Error {
 	s, out := d.t.s, d.b.out
 	bits, n, pads := uint32(0), 0, 0
-	fail := func(at int, format string, args ...any) *Error {
-		e := errAt(at, format, args...)
-		if len(out) >= 24 {
+	fail := func(e *Error) *Error {
+		if len(d.b.out)+(e.off-unit.from)/4*3 >= 24 { // many bytes before it
 			e.strength = likely
 		}
 		return e
@@ -102,21 +101,17 @@ func (d *base64Decoder) unit(unit span) *Error {
 			continue
 		case c == '=':
 			if pads++; n == 0 || pads > 4-n {
-				return fail(i, "padding where none belongs")
+				return fail(errAt(i, "padding where none belongs"))
 			}
 			continue
-		case pads > 0 || v == scan.NotHex:
-			want := "base64"
-			if pads > 0 {
-				want = "the end of the line after padding"
-			}
-			e := errFound(d.t, i, want)
-			e.strength = fail(i, "").strength
-			return e
+		case pads > 0:
+			return fail(errFound(d.t, i, "the end of the line after padding"))
+		case v == scan.NotHex:
+			return fail(errFound(d.t, i, "base64"))
 		}
 		d.std, d.url = d.std || c == '+' || c == '/', d.url || c == '-' || c == '_'
 		if v >= 62 && d.std && d.url {
-			return fail(i, "%q and the characters before it are of different base64 alphabets", string(c))
+			return fail(errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)))
 		}
 		if !scan.IsHex(c) {
 			d.other++
@@ -130,9 +125,9 @@ func (d *base64Decoder) unit(unit span) *Error {
 	spare := uint32(0)
 	switch {
 	case n == 1:
-		return fail(unit.to, "a single base64 digit is left over: some are missing before")
+		return fail(errAt(unit.to, "a single base64 digit is left over: some are missing before"))
 	case pads > 0 && pads != 4-n:
-		return fail(unit.to, "padding is incomplete: expected %q", strings.Repeat("=", 4-n))
+		return fail(errAt(unit.to, "padding is incomplete: expected %q", strings.Repeat("=", 4-n)))
 	case n == 2:
 		out, spare = append(out, byte(bits>>4)), bits&0xf
 	case n == 3:

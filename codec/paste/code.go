@@ -267,11 +267,9 @@ func (r *codeReader) messages() *Error {
 func joins(gap string) bool {
 	gap = strings.TrimLeft(gap, " \t\r\n)]")
 	n := joinerAt(gap, 0)
-	if n == 0 {
-		return false
-	}
 	gap = strings.TrimSpace(gap[n:])
-	return strings.Trim(gap[callStart(gap, len(strings.TrimRight(gap, "([{"))):], "([{") == strings.TrimRight(gap, "([{")
+	call := strings.TrimRight(gap, "([{")
+	return n > 0 && callStart(gap, len(call)) == 0 && len(call) < 60
 }
 
 // checkLength compares "name_len = 95" of xxd -i with the list before it.
@@ -346,6 +344,7 @@ func (r *codeReader) headOf(from, to int) int {
 	return head
 }
 
+// lineEnd returns the end of the line that has from, at most to.
 func lineEnd(s string, from, to int) int {
 	if n := strings.IndexByte(s[from:to], '\n'); n >= 0 {
 		return from + n
@@ -410,10 +409,11 @@ func readArrays(t *pasted) (*builder, *Error) { return readCode(t, asInferred) }
 // with how.
 func stringReader(form string, how stringReading) reader {
 	return func(t *pasted) (*builder, *Error) {
-		if b, e := readCode(t, asInferred); e == nil && b.form == form {
-			return b, nil
+		b, e := readCode(t, asInferred)
+		if e != nil || b.form != form {
+			b, e = readCode(t, how)
 		}
-		return readCode(t, how)
+		return b, e
 	}
 }
 

@@ -156,16 +156,15 @@ const maxStep = 4
 
 // addShape adds a shape. Of different steps the narrowest is of the units, the others are of what follows them.
 func addShape(out []shape, s shape) []shape {
-	for i := range out {
-		if x := &out[i]; x.offsets == s.offsets && x.base == s.base && x.unit == s.unit {
-			if s.step > 0 && (x.step == 0 || s.step < x.step) {
-				x.step = s.step
-			}
-			x.broken = x.broken || s.broken
-			return out
-		}
+	i := slices.IndexFunc(out, func(x shape) bool { return x.offsets == s.offsets && x.base == s.base && x.unit == s.unit })
+	if i < 0 {
+		return append(out, s)
 	}
-	return append(out, s)
+	if x := &out[i]; s.step > 0 && (x.step == 0 || s.step < x.step) {
+		x.step = s.step
+	}
+	out[i].broken = out[i].broken || s.broken
+	return out
 }
 
 // addressed reports whether an offset can be an address of WinDbg.
@@ -328,14 +327,14 @@ func (o *offset) value(base int) (v uint64, ok bool) {
 		return v, true
 	}
 	for i := range len(o.digits) {
-		if o.digits[i] == '`' {
-			continue
-		}
 		d := int(scan.HexValue[o.digits[i]])
-		if d >= base {
+		switch {
+		case o.digits[i] == '`':
+		case d >= base:
 			return 0, false
+		default:
+			v = v*uint64(base) + uint64(d)
 		}
-		v = v*uint64(base) + uint64(d)
 	}
 	return v, base == 16 || !o.hex
 }

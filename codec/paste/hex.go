@@ -224,7 +224,7 @@ func (h *hexReader) digits(s string, i int) (end int, e *Error) {
 }
 
 // separator handles a character other than a digit at i, and returns its end.
-func (h *hexReader) separator(s string, i int) (int, *Error) {
+func (h *hexReader) separator(s string, i int) (_ int, e *Error) {
 	n := 1
 	switch c := s[i]; {
 	case strings.IndexByte(" \t\r\f\v:-;_,", c) >= 0:
@@ -242,12 +242,10 @@ func (h *hexReader) separator(s string, i int) (int, *Error) {
 		h.countCell()
 	}
 	if h.prefix {
-		if e := h.endRun(); e != nil {
-			return i, e
-		}
+		e = h.endRun()
 	}
 	h.gap = h.gap || h.lines.digits > 0
-	return i + n, nil
+	return i + n, e
 }
 
 // countCell records the number of digits between two commas.
@@ -359,19 +357,15 @@ func (h *hexReader) linesApart() *builder {
 		return nil
 	}
 	b, e := readHexLines(h.t)
-	if e != nil {
-		return nil
+	if e == nil {
+		b.why = h.reason() + `; each line is a message, since text is not wrapped at such lengths. If it is, choose the form "hex"`
 	}
-	b.why = h.reason() + `; each line is a message, since text is not wrapped at such lengths. If it is, choose the form "hex"`
 	return b
 }
 
 // apart reports whether lines are messages: they have different lengths although others follow, or a length at which nobody wraps text.
 func (l *lineLengths) apart() bool {
-	if l.total < 2 || l.whole < minLine {
-		return false
-	}
-	return l.odd >= 0 || l.first%16 != 0 && !slices.Contains(wrapped, l.first)
+	return l.total > 1 && l.whole >= minLine && (l.odd >= 0 || l.first%16 != 0 && !slices.Contains(wrapped, l.first))
 }
 
 // minLine is the number of digits of the shortest line that may be a message: shorter ones are columns.

@@ -222,15 +222,15 @@ func hasLetter(s string) bool {
 // damagedAt returns the position of what keeps a line that is nearly hex from being hex, else -1.
 func damagedAt(s string) int {
 	good, all, bad := 0, 0, -1
-	for i := skipSpaces(s, 0); i < len(s); {
+	for i := skipSpaces(s, 0); i < len(s); all++ {
 		_, next := wordAt(s, i)
 		word := strings.TrimRight(s[i:next], " \t,;:")
-		all++
-		if n := hexRun(word, 0); n == len(word) && n%2 == 0 || len(word) >= 16 && hexAmong(word) > len(word)*4/5 && n > 3 && n < len(word) && wordEnd(word, 0) == len(word) {
-			if good++; n < len(word) {
-				bad, good = i+n, good+4
-			}
-		} else if bad < 0 {
+		switch n := hexRun(word, 0); {
+		case n == len(word) && n%2 == 0:
+			good++
+		case len(word) >= 16 && hexAmong(word) > len(word)*4/5 && n > 3 && n < len(word) && wordEnd(word, 0) == len(word):
+			bad, good = i+n, good+5
+		case bad < 0:
 			bad = i + n
 		}
 		i = next

@@ -14,14 +14,11 @@ import (
 type pasted struct{ s string }
 
 func newPasted(text string) (*pasted, *Error) {
+	if order := scan.UTF16Order([]byte(text[:min(len(text), 2)])); order != nil && len(text) <= MaxText {
+		text = string(scan.AppendUTF8(nil, []byte(text[2:]), order))
+	}
 	if len(text) > MaxText {
 		return nil, errWhole("%s", TooLarge)
-	}
-	if order := scan.UTF16Order([]byte(text[:min(len(text), 2)])); order != nil {
-		text = string(scan.AppendUTF8(nil, []byte(text[2:]), order))
-		if len(text) > MaxText {
-			return nil, errWhole("%s", TooLarge)
-		}
 	}
 	t := &pasted{strings.TrimRight(strings.TrimPrefix(text, scan.ByteOrderMark), "\x00")} // a clipboard may add trailing NULs
 	if strings.TrimSpace(t.s) == "" {

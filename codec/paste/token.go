@@ -99,17 +99,13 @@ func stringEnd(s string, i int) (codeKind, int) {
 func (x *codeLexer) skip() {
 	for x.i < len(x.s) {
 		rest := x.s[x.i:]
-		switch {
-		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n' || rest[0] == '\f':
+		switch c := rest[0]; {
+		case scan.IsWord(c):
+			return
+		case strings.IndexByte(" \t\r\n\f", c) >= 0, c == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || rest == "\\" || rest[1] == ' '):
 			x.i++
-		case rest[0] == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || strings.TrimRight(rest[:min(2, len(rest))], " ") == "\\"):
-			x.i++
-		case rest[0] == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
-			}
-			x.i += n
+		case c == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
+			x.i = lineEnd(x.s, x.i, len(x.s))
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
 			if n < 0 {

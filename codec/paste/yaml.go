@@ -54,25 +54,23 @@ type yamlReader struct {
 
 func (y *yamlReader) take(l line) *Error {
 	s := strings.TrimRight(l.text, " \t")
-	at := skipSpaces(s, 0)
+	indent := skipSpaces(s, 0)
 	switch {
-	case at == len(s):
+	case indent == len(s):
 		return nil
-	case y.b.open && at > y.indent:
+	case y.b.open && indent > y.indent:
 		y.block.to = l.off + len(s)
-		return y.oneWord(l.off+at, y.block.to)
+		return y.oneWord(l.off+indent, y.block.to)
 	}
 	if e := y.endData(); e != nil {
 		return e
 	}
-	if s[at] == '#' {
-		y.comment = 0
-		if n, ok := strings.CutPrefix(strings.TrimSpace(s[at+1:]), "Packet "); ok {
-			y.comment, _ = strconv.Atoi(n)
-		}
+	if s[indent] == '#' {
+		n, _ := strings.CutPrefix(strings.TrimSpace(s[indent+1:]), "Packet ")
+		y.comment, _ = strconv.Atoi(n)
 		return nil
 	}
-	indent := at
+	at := indent
 	if strings.HasPrefix(s[at:], "- ") {
 		at = skipSpaces(s, at+2)
 		y.item = Message{}
@@ -82,13 +80,14 @@ func (y *yamlReader) take(l line) *Error {
 		return errFound(y.t, l.off+at, "a key with a colon")
 	}
 	value = strings.TrimSpace(value)
-	if data, ok := strings.CutPrefix(value, "!!binary"); ok {
-		y.beginData(l.off+indent, indent, key)
-		data = strings.TrimLeft(data, "|>-+ ")
-		y.block = span{l.off + len(s) - len(data), l.off + len(s)}
-		return y.oneWord(y.block.from, y.block.to)
+	data, ok := strings.CutPrefix(value, "!!binary")
+	if !ok {
+		return y.entry(key, value, l.off+at, l.off+len(s)-len(value))
 	}
-	return y.entry(key, value, l.off+at, l.off+len(s)-len(value))
+	y.beginData(l.off+indent, indent, key)
+	data = strings.TrimLeft(data, "|>-+ ")
+	y.block = span{l.off + len(s) - len(data), l.off + len(s)}
+	return y.oneWord(y.block.from, y.block.to)
 }
 
 // oneWord returns an error for white space in a line of data.
