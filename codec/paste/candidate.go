@@ -205,12 +205,12 @@ func (b *builder) tellLeft(t *pasted) {
 		}
 		text := strings.TrimSpace(t.s[gap.from:gap.to])
 		from := gap.from + strings.Index(t.s[gap.from:gap.to], text)
-		first, rest, _ := strings.Cut(text, "\n")
+		first, rest, more := strings.Cut(text, "\n")
 		if first = strings.TrimSpace(first); len(first) > 60 {
 			first = strings.ToValidUTF8(first[:60], "") + "…"
 		}
-		if n := strings.Count(rest, "\n") + 2; rest != "" {
-			b.note(from, "these %d lines were not read, from %s on", n, scan.Quote(first))
+		if more {
+			b.note(from, "these %d lines were not read, from %s on", strings.Count(rest, "\n")+2, scan.Quote(first))
 		} else {
 			b.note(from, "not read: %s", scan.Quote(first))
 		}

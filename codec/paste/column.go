@@ -214,16 +214,7 @@ func (s *columnStat) count(c cell) {
 
 // surelyBase64 reports whether a cell that is valid base64 cannot be hex with a wrong digit.
 func surelyBase64(text string) bool {
-	strange := 0
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '=', c == '+', c == '/':
-			return true
-		case !scan.IsHex(c):
-			strange++
-		}
-	}
-	return strange >= 3
+	return strings.ContainsAny(text, "=+/") || len(text)-hexAmong(text) >= 3
 }
 
 // chooseColumn picks the column of bytes: by its name, else the one with the longest contents.

@@ -439,10 +439,7 @@ func (d *dumper) end(at int) *Error {
 		return d.b.add(Message{}, len(d.b.out), at) // an empty input
 	}
 	ok, e := d.reach(at)
-	if e != nil {
-		return e
-	}
-	if !ok {
+	if !ok && e == nil {
 		n, more := len(d.last.data), d.next()-d.line.offset // of the last word, which is padded with zeros
 		if more == 0 || more > uint64(n) || more >= uint64(d.shape.bytes) {
 			return d.errOffset(at, "final offset")
@@ -452,8 +449,10 @@ func (d *dumper) end(at int) *Error {
 		d.commit()
 		d.continued++
 	}
-	d.starAt = -1
-	return d.b.end()
+	if d.starAt = -1; e == nil {
+		e = d.b.end()
+	}
+	return e
 }
 
 // close ends the message at the end of the dump.

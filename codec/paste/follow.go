@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -29,8 +30,8 @@ func followHeader(t *pasted) (mode string, nodes []string) {
 // isFollowHeader reports whether s is a line around the data: a rule, or part of tshark's header.
 func isFollowHeader(s string) bool {
 	s = strings.TrimSpace(s)
-	return len(s) >= 20 && strings.Trim(s, "=") == "" || strings.HasPrefix(s, "Follow: ") || strings.HasPrefix(s, "Filter: ") ||
-		strings.HasPrefix(s, "Node 0: ") || strings.HasPrefix(s, "Node 1: ")
+	head := s[:min(len(s), len("Node 0: "))]
+	return len(s) >= 20 && strings.Trim(s, "=") == "" || slices.Contains([]string{"Follow: ", "Filter: ", "Node 0: ", "Node 1: "}, head)
 }
 
 // indentDir returns the direction shown by the indentation of a line. tshark uses a tab, Wireshark four spaces.

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -116,12 +117,8 @@ func isSuffix(s string) bool {
 // isByteName reports whether a function or type of this name is of bytes.
 func isByteName(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range [...]string{"byte", "int8", "u8", "char", "i8", "octet"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return name == "ord" || name == "chr" || name == "raw"
+	return name == "ord" || name == "chr" || name == "raw" ||
+		slices.ContainsFunc([]string{"byte", "int8", "u8", "char", "i8", "octet"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
 // castEnd returns the end of the cast at s[i:], "(byte)" or "(unsigned char)"; 0 if there is none.
@@ -130,7 +127,7 @@ func castEnd(s string, i int) int {
 		switch c := s[k]; {
 		case c == ')' && k > i+1:
 			return k + 1
-		case c != ' ' && c != ':' && c != '_' && (!scan.IsWord(c) || k == i+1 && scan.IsDigit(c)):
+		case c != ' ' && c != ':' && !scan.IsWord(c), k == i+1 && scan.IsDigit(c):
 			return 0
 		}
 	}
@@ -219,23 +216,17 @@ func elementIn(t *pasted, i, depth int) (x element, ok bool) {
 // suffixEnd returns the end of the conversions after an element: .toByte(), as u8.
 func suffixEnd(s string, i int) int {
 	for {
-		switch {
-		case i+1 < len(s) && s[i] == '.':
-			end := wordEnd(s, i+1)
-			if !isByteName(s[i+1 : end]) {
-				return i
-			}
-			if i = end; strings.HasPrefix(s[i:], "()") {
-				i += 2
-			}
-		case strings.HasPrefix(s[i:], " as "):
-			end := wordEnd(s, i+4)
-			if !isByteName(s[i+4 : end]) {
-				return i
-			}
-			i = end
-		default:
+		mark := "."
+		if strings.HasPrefix(s[i:], " as ") {
+			mark = " as "
+		}
+		rest, ok := strings.CutPrefix(s[i:], mark)
+		n := wordEnd(rest, 0)
+		if !ok || !isByteName(rest[:n]) {
 			return i
+		}
+		if i += len(mark) + n; mark == "." && strings.HasPrefix(s[i:], "()") {
+			i += 2
 		}
 	}
 }

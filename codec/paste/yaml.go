@@ -151,15 +151,14 @@ func (y *yamlReader) beginData(off, indent int, key string) {
 	_ = y.b.begin(y.item, off) // the one before has ended
 }
 
-func (y *yamlReader) endData() *Error {
-	if !y.b.open {
-		return nil
+func (y *yamlReader) endData() (e *Error) {
+	if y.b.open {
+		if e = y.data.unit(y.block); e == nil {
+			y.item = Message{}
+			e = y.b.end()
+		}
 	}
-	if e := y.data.unit(y.block); e != nil {
-		return e
-	}
-	y.item = Message{}
-	return y.b.end()
+	return e
 }
 
 func (y *yamlReader) peerNames() []string {
@@ -174,8 +173,9 @@ func peerDir(peer int) schema.Dir { return schema.ToServer + schema.Dir(peer) }
 // peerOfName returns the peer in a name of Follow Stream: peer0_3.
 func peerOfName(name string) (peer int, ok bool) {
 	rest, ok := strings.CutPrefix(name, "peer")
-	if !ok || len(rest) < 3 || rest[0] != '0' && rest[0] != '1' || rest[1] != '_' || strings.Trim(rest[2:], "0123456789") != "" {
+	side, number, found := strings.Cut(rest, "_")
+	if !ok || !found || side != "0" && side != "1" || number == "" || strings.Trim(number, "0123456789") != "" {
 		return 0, false
 	}
-	return int(rest[0] - '0'), true
+	return int(side[0] - '0'), true
 }
