@@ -184,6 +184,9 @@ func (d *dumper) otherBase(shapes []shape) *dumper {
 	return d
 }
 
+// maxUnsure is the number of lines after which a shape without evidence is given up.
+const maxUnsure = 200
+
 func (d *dumper) read() *Error {
 	d.starAt, d.zeroBase = -1, true
 	for l := range d.t.lines() {
@@ -194,7 +197,7 @@ func (d *dumper) read() *Error {
 			d.commit()
 			return e
 		}
-		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20) {
+		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20 || d.lines == maxUnsure && !d.sure()) {
 			d.lines = 0
 			return nil
 		}

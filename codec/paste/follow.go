@@ -145,13 +145,16 @@ func (f *followDumper) take(l line) *Error {
 		return errAt(l.off+at, "the offset is %08X, but the lines of this direction lead to %08X", x.offset, next)
 	}
 	f.lostIndent = f.lostIndent || !f.seen[dir] && f.seen[other] && f.next[other] == x.offset
+	f.bars = f.bars || x.border == '|' && len(x.text) == len(x.data)
+	if f.sniff && (f.lostIndent || f.bars) {
+		return errWhole("another dump").as(weak)
+	}
 	if !f.b.open || f.b.m.Dir != dir {
 		if e := f.b.begin(Message{Dir: dir}, l.off+at); e != nil {
 			return e
 		}
 	}
 	n := len(x.data)
-	f.bars = f.bars || x.border == '|' && len(x.text) == n
 	f.b.out = append(f.b.out, x.data...)
 	f.longest = max(f.longest, n)
 	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && (x.text != "" || x.border != 0)
