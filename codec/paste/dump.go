@@ -184,7 +184,7 @@ func (d *dumper) otherBase(shapes []shape) *dumper {
 	return d
 }
 
-// maxUnsure is the number of lines after which a shape without evidence is given up.
+// maxUnsure is the number of lines after which a shape whose evidence is on each line is given up without it.
 const maxUnsure = 200
 
 func (d *dumper) read() *Error {
@@ -197,7 +197,7 @@ func (d *dumper) read() *Error {
 			d.commit()
 			return e
 		}
-		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20 || d.lines == maxUnsure && !d.sure()) {
+		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20 || d.lines == maxUnsure && d.shape.offsets&(address|none) != 0 && !d.sure()) {
 			d.lines = 0
 			return nil
 		}
