@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -72,14 +73,12 @@ func boxText(text string, bytes int) string {
 }
 
 // pairs returns the number of bytes in a cell of nothing but pairs of hex digits, else 0.
-func pairs(cell string) (n int) {
-	for _, f := range strings.Fields(cell) {
-		if len(f) != 2 || hexRun(f, 0) != 2 {
-			return 0
-		}
-		n++
+func pairs(cell string) int {
+	words := strings.Fields(cell)
+	if slices.ContainsFunc(words, func(w string) bool { return len(w) != 2 || hexRun(w, 0) != 2 }) {
+		return 0
 	}
-	return n
+	return len(words)
 }
 
 // isRule reports whether a line is drawn, without words.

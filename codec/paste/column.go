@@ -206,15 +206,10 @@ func (s *columnStat) count(c cell) {
 	if _, ok := base64Cell(nil, c.text); ok {
 		s.base64++
 		s.chars += len(c.text)
-		if surelyBase64(c.text) {
+		if strings.ContainsAny(c.text, "=+/") || len(c.text)-hexAmong(c.text) >= 3 { // not hex with a wrong digit
 			s.sure++
 		}
 	}
-}
-
-// surelyBase64 reports whether a cell that is valid base64 cannot be hex with a wrong digit.
-func surelyBase64(text string) bool {
-	return strings.ContainsAny(text, "=+/") || len(text)-hexAmong(text) >= 3
 }
 
 // chooseColumn picks the column of bytes: by its name, else the one with the longest contents.
@@ -376,32 +371,26 @@ func (r *tableReader) row(row *row) *Error {
 }
 
 // bytes appends the bytes of a cell.
-func (r *tableReader) bytes(c cell) (e *Error) {
+func (r *tableReader) bytes(c cell) *Error {
 	switch r.kind {
 	case bytesList:
 		return appendListCell(r.b, c)
-	case bytesHex:
-		r.b.out, e = appendHex(r.b.out, r.t, c.text, c.off)
-		return e
+	case bytesBase64:
+		var ok bool
+		if r.b.out, ok = base64Cell(r.b.out, c.text); !ok {
+			return errFound(r.t, c.off, "base64")
+		}
+		return nil
 	}
-	var ok bool
-	if r.b.out, ok = base64Cell(r.b.out, c.text); !ok {
-		return errFound(r.t, c.off, "base64")
-	}
-	return nil
-}
-
-// appendHex appends the bytes of a part of the text that is hex as hexCell has it.
-func appendHex(out []byte, t *pasted, s string, off int) ([]byte, *Error) {
-	at, ok := hexCell(s)
-	switch {
+	switch at, ok := hexCell(c.text); {
 	case ok:
-		out, _ = appendDigits(out, s)
-		return out, nil
-	case at == len(s):
-		return out, errOdd(off+max(at-1, 0), hexAmong(s), "# hex digits")
+		r.b.out, _ = appendDigits(r.b.out, c.text)
+		return nil
+	case at == len(c.text):
+		return errOdd(c.off+max(at-1, 0), hexAmong(c.text), "# hex digits")
+	default:
+		return errFound(r.t, c.off+at, "hex digits")
 	}
-	return out, errFound(t, off+at, "hex digits")
 }
 
 // hexCell reports whether s is hex with an even number of digits, with spaces, colons or hyphens between bytes and 0x or \x before them. If

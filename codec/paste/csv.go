@@ -31,16 +31,14 @@ func tryCSV(t *pasted) (*builder, *Error) {
 
 // literals reports whether the cells of the first row are literals of bytes: then it is a list.
 func (c *csvTable) literals() bool {
-	if _, e := c.record(len(c.t.s) - len(strings.TrimLeft(c.t.s, "\r\n \t"))); e != nil {
-		return false
-	}
+	_, e := c.record(len(c.t.s) - len(strings.TrimLeft(c.t.s, "\r\n \t")))
 	n := 0
 	for _, cell := range c.row.cells {
 		if x, ok := readElement(&pasted{cell.text + ","}, 0); ok && x.isByte() {
 			n++
 		}
 	}
-	return n >= 3 && n >= len(c.row.cells)-2
+	return e == nil && n >= 3 && n >= len(c.row.cells)-2
 }
 
 // tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even if quotes look like code.
@@ -123,11 +121,10 @@ func (c *csvTable) names() []string { return c.list }
 
 func (c *csvTable) read() (*builder, *Error) {
 	b, e := readTable(c.t, c, formCSV)
-	if e != nil {
-		return nil, e
+	if e == nil {
+		b.why = fmt.Sprintf("cells separated by %q, ", c.sep) + b.why
 	}
-	b.why = fmt.Sprintf("cells separated by %q, ", c.sep) + b.why
-	return b, nil
+	return b, e
 }
 
 func (c *csvTable) walk(visit func(r *row) *Error) *Error {

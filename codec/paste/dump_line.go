@@ -2,6 +2,7 @@ package paste
 
 import (
 	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -69,7 +70,7 @@ func (l *dumpLine) parse(x *shape, s string, at, width int) {
 		}
 		n := len(l.data)
 		l.units = append(l.units, unitEnd{n, end})
-		if x.form == formXXD && len(l.units) == 1 && lead > 1 && wordDigits(lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
+		if x.form == formXXD && len(l.units) == 1 && lead > 1 && slices.Contains([]int{4, 8, 16}, lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
 			l.units, l.data = l.units[:0], l.data[:0]
 			return // the short last group of xxd -e, right-aligned
 		}
@@ -109,9 +110,6 @@ func (l *dumpLine) readOffset(x *shape, s string) (ok bool) {
 	l.offset, ok = l.start.value(x.base)
 	return ok
 }
-
-// wordDigits reports whether a word of two, four or eight bytes has n hex digits.
-func wordDigits(n int) bool { return n == 4 || n == 8 || n == 16 }
 
 // lastGroup reports whether a group starts at i and is followed by a text column that fits: the last group of xxd -e is right-aligned.
 func (l *dumpLine) lastGroup(x *shape, i int) bool {
@@ -239,14 +237,13 @@ const charCell = 4
 // readCells reads the cells of a line from position i on.
 func (l *dumpLine) readCells(s string, i int) {
 	var bad int
-	l.kind, l.spare = lineData, max((len(s)-i)/charCell, followWidth)
+	l.kind, l.want = lineData, unitCells.want
 	if l.data, l.letters, bad = charCells(l.data, s, i); bad >= 0 {
-		if l.kind = lineBad; len(l.data) == 0 {
+		if l.kind, l.bad = lineBad, bad; len(l.data) == 0 {
 			l.kind = lineOther
 		}
-		l.bad, l.want = bad, unitCells.want
 	}
-	l.spare -= len(l.data)
+	l.spare = max((len(s)-i)/charCell, followWidth) - len(l.data)
 }
 
 // charCells appends the bytes of the cells of s, from a position on, and counts those that are not numbers. bad is the position of an

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
 )
 
@@ -15,34 +16,21 @@ import (
 
 const repeats = " <repeats "
 
+// gdbStart is the start of a value that gdb prints.
+var gdbStart = regexp.MustCompile(`^\s*(?:\(gdb\)[ \t]*)?\$\d+ = `)
+
 // isGdbPrint recognises such a text by "$1 = " at its start and an abbreviation: without one, it is an array or a string as in source code.
 func isGdbPrint(t *pasted) bool {
-	_, ok := gdbValue(strings.TrimLeft(t.s, " \t\r\n"))
-	return ok && (strings.Contains(t.s, repeats) || strings.Contains(t.s, `"...`) || strings.Contains(t.s, "...}"))
-}
-
-// gdbValue returns the position of the value in a line that starts with "$1 = ", perhaps after a prompt.
-func gdbValue(s string) (at int, ok bool) {
-	at = skipSpaces(s, 0)
-	if strings.HasPrefix(s[at:], "(gdb)") {
-		at = skipSpaces(s, at+len("(gdb)"))
-	}
-	if !strings.HasPrefix(s[at:], "$") {
-		return at, false
-	}
-	_, end := readNumber(s, at+1, 10)
-	return end + len(" = "), end > at+1 && strings.HasPrefix(s[end:], " = ")
+	return gdbStart.MatchString(t.s) && (strings.Contains(t.s, repeats) || strings.Contains(t.s, `"...`) || strings.Contains(t.s, "...}"))
 }
 
 // readGdbPrint reads the form "gdb-print". A line that starts with another value is another message; other lines continue the message.
 func readGdbPrint(t *pasted) (*builder, *Error) {
 	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with its repeat counts"}
 	return b.whole(t.each(func(l line) (e *Error) {
-		at, ok := gdbValue(l.text)
-		if ok {
+		at := len(gdbStart.FindString(l.text))
+		if at > 0 {
 			e = b.begin(Message{}, l.off+strings.IndexByte(l.text, '$'))
-		} else {
-			at = 0
 		}
 		if e == nil && b.open {
 			e = b.gdbElements(t, l.off+at, l.off+len(l.text))

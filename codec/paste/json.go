@@ -3,6 +3,7 @@ package paste
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -12,29 +13,16 @@ import (
 // JSON objects as rows: JSON Lines, an array of objects, or one object that holds such an array. Nested objects are columns with dotted
 // names. The text is scanned in place, as the values of encoding/json would take many times its size.
 
-// tryJSON recognises rows by a text that starts with an object or an array of objects.
-func tryJSON(t *pasted) (*builder, *Error) {
-	s := strings.TrimLeft(t.s, " \t\r\n")
-	if strings.HasPrefix(s, "[") {
-		s = strings.TrimLeft(s[1:], " \t\r\n")
-	}
-	if !strings.HasPrefix(s, "{") {
-		return nil, nil
-	}
-	s = strings.TrimLeft(s[1:], " \t\r\n")
-	if !strings.HasPrefix(s, `"`) {
-		return nil, nil
-	}
-	tb := newJSONTable(t)
-	b, e := tb.read()
-	if e != nil && tb.rows > 0 {
-		return nil, e.as(certain)
-	}
-	return b, e
-}
+// jsonStart is the start of rows: an object, or an array of objects.
+var jsonStart = regexp.MustCompile(`^\s*\[?\s*\{\s*"`)
 
-// readJSON reads the form "json-rows".
-func readJSON(t *pasted) (*builder, *Error) { return newJSONTable(t).read() }
+// tryJSON recognises rows by their start.
+func tryJSON(t *pasted) (*builder, *Error) {
+	if !jsonStart.MatchString(t.s) {
+		return nil, nil
+	}
+	return readJSON(t)
+}
 
 type jsonTable struct {
 	t       *pasted
@@ -47,15 +35,16 @@ type jsonTable struct {
 	visit   func(r *row) *Error
 }
 
-func newJSONTable(t *pasted) *jsonTable {
-	return &jsonTable{t: t, columns: make(map[string]int), torn: -1}
-}
-
 func (j *jsonTable) names() []string { return j.list }
 
-func (j *jsonTable) read() (*builder, *Error) {
-	b, e := readTable(j.t, j, formJSONRows)
+// readJSON reads the form "json-rows".
+func readJSON(t *pasted) (*builder, *Error) {
+	j := &jsonTable{t: t, columns: map[string]int{}, torn: -1}
+	b, e := readTable(t, j, formJSONRows)
 	if e != nil {
+		if j.rows > 0 {
+			e.strength = certain
+		}
 		return nil, e
 	}
 	b.why = "JSON " + b.why
