@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -13,7 +14,8 @@ import (
 func readBase64(t *pasted) (*builder, *Error) {
 	d := base64Decoder{t: t, b: &builder{form: formBase64}}
 	d.b.out = make([]byte, 0, len(t.s)/4*3+3)
-	unit := span{dataURL(t.s), dataURL(t.s)}
+	unit := span{from: len(dataURL.FindString(t.s))}
+	unit.to = unit.from
 	e := t.each(func(l line) (e *Error) {
 		text := strings.TrimSpace(l.text)
 		if text != "" {
@@ -35,15 +37,8 @@ func readBase64(t *pasted) (*builder, *Error) {
 	return d.b.whole(e, noBytes)
 }
 
-// dataURL returns the length of a "data:...;base64," prefix.
-func dataURL(s string) int {
-	if head := s[:min(len(s), 200)]; strings.HasPrefix(head, "data:") {
-		if i := strings.Index(head, ";base64,"); i > 0 {
-			return i + len(";base64,")
-		}
-	}
-	return 0
-}
+// dataURL matches the start of a URL with base64.
+var dataURL = regexp.MustCompile(`^data:.{0,195}?;base64,`)
 
 // base64Decoder decodes units, each the digits of whole bytes.
 type base64Decoder struct {
@@ -157,7 +152,7 @@ func (d *base64Decoder) reason() string {
 // tryBase64 reads text that is almost certainly base64: no spaces inside the lines, and either padding and other marks of base64 or a mix
 // of characters that words do not have. Hex digits with a few other letters are mistyped hex.
 func tryBase64(t *pasted) (*builder, *Error) {
-	clear := dataURL(t.s) > 0
+	clear := dataURL.MatchString(t.s)
 	for l := range t.lines() {
 		if !clear && strings.ContainsAny(strings.Trim(l.text, " \t"), " \t") {
 			return nil, nil

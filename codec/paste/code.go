@@ -2,6 +2,7 @@ package paste
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -241,7 +242,7 @@ func (r *codeReader) messages() *Error {
 	end := 0 // of the piece before
 	last := ""
 	for i, p := range r.pieces {
-		if n := len(r.b.places) - 1; n >= 0 && p.from-end < 80 && joins(s[end:p.from]) && r.b.places[n].end == p.start {
+		if n := len(r.b.places) - 1; n >= 0 && p.from-end < 80 && joining.MatchString(s[end:p.from]) && r.b.places[n].end == p.start {
 			r.b.places[n].end = p.end
 			r.b.cover(span{end, p.to})
 			end = p.to
@@ -263,14 +264,8 @@ func (r *codeReader) messages() *Error {
 	return nil
 }
 
-// joins reports whether the text between two pieces joins their bytes: an operator, perhaps with the ends of calls around it.
-func joins(gap string) bool {
-	gap = strings.TrimLeft(gap, " \t\r\n)]")
-	n := joinerAt(gap, 0)
-	gap = strings.TrimSpace(gap[n:])
-	call := strings.TrimRight(gap, "([{")
-	return n > 0 && callStart(gap, len(call)) == 0 && len(call) < 60
-}
+// joining matches the text between two pieces whose bytes are one message: an operator, perhaps with the ends of calls around it.
+var joining = regexp.MustCompile(`^[ \t\r\n)\]]*(?:\+\+?|<>|\.\.?|\|\||~|&)\s*[\w.:]*[(\[{]*\s*$`)
 
 // checkLength compares "name_len = 95" of xxd -i with the list before it.
 func (r *codeReader) checkLength(from, to int, p piece) {

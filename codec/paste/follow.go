@@ -1,7 +1,7 @@
 package paste
 
 import (
-	"slices"
+	"regexp"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -12,27 +12,33 @@ import (
 
 const whyPeers = "; peer 0 is read as the client"
 
+var (
+	followMode = regexp.MustCompile(`(?m)^\s*Follow: [^,\n]*,(.*?)\s*$`)
+	followNode = regexp.MustCompile(`(?m)^\s*Node [01]: (.*?)\s*$`)
+)
+
 // followHeader reads the header that tshark writes: the mode of the text ("hex", "raw") and the two nodes.
 func followHeader(t *pasted) (mode string, nodes []string) {
+	head := ""
 	for l := range t.head(20) {
-		switch s := strings.TrimSpace(l.text); {
-		case strings.HasPrefix(s, "Follow: "):
-			_, mode, _ = strings.Cut(s, ",")
-		case strings.HasPrefix(s, "Node 0: "), strings.HasPrefix(s, "Node 1: "):
-			if nodes = append(nodes, s[len("Node 0: "):]); len(nodes) == 2 {
-				return mode, nodes
-			}
-		}
+		head = t.s[:l.off+len(l.text)]
 	}
-	return mode, nil
+	if m := followMode.FindStringSubmatch(head); m != nil {
+		mode = m[1]
+	}
+	for _, m := range followNode.FindAllStringSubmatch(head, 2) {
+		nodes = append(nodes, m[1])
+	}
+	if len(nodes) < 2 {
+		nodes = nil
+	}
+	return mode, nodes
 }
 
-// isFollowHeader reports whether s is a line around the data: a rule, or part of tshark's header.
-func isFollowHeader(s string) bool {
-	s = strings.TrimSpace(s)
-	head := s[:min(len(s), len("Node 0: "))]
-	return len(s) >= 20 && strings.Trim(s, "=") == "" || slices.Contains([]string{"Follow: ", "Filter: ", "Node 0: ", "Node 1: "}, head)
-}
+// followHeads are the lines around the data: rules, and the parts of tshark's header.
+var followHeads = regexp.MustCompile(`^\s*(?:={20,}\s*$|Follow: |Filter: |Node [01]: )`)
+
+func isFollowHeader(s string) bool { return followHeads.MatchString(s) }
 
 // indentDir returns the direction shown by the indentation of a line. tshark uses a tab, Wireshark four spaces.
 func indentDir(s string) schema.Dir {

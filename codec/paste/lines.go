@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -250,22 +251,8 @@ func hexAmong(s string) (n int) {
 	return n
 }
 
-// dataWords precede bytes.
-var dataWords = []string{"data", "hex", "bytes", "payload", "raw", "packet", "buffer", "buf", "body", "dump", "content", "contents", "msg", "message", "frame"}
-
-func saysData(before string) bool {
-	before = strings.ToLower(strings.TrimRight(before[max(0, len(before)-40):], " \t\"'[({<"))
-	if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
-		return false
-	}
-	before = strings.TrimRight(before, " \t:=\"'")
-	for _, w := range dataWords {
-		if rest, ok := strings.CutSuffix(before, w); ok && (rest == "" || !scan.IsWord(rest[len(rest)-1])) {
-			return true
-		}
-	}
-	return false
-}
+// saysData matches words that precede bytes.
+var saysData = regexp.MustCompile(`(?i)(?:^|\W)(?:data|hex|bytes|payload|raw|packet|buffer|buf|body|dump|contents?|msg|message|frame)[ \t:="']*[:=][ \t"'[({<]*$`)
 
 // findRun returns the longest run of bytes of a line, the last of equal ones.
 func findRun(l line) (best run) {
@@ -361,7 +348,7 @@ func (x run) judged(s string, tokens, size int, sep byte, letters, digits bool, 
 		listed && (sep == ',' || size == 2), // of a list
 		uuid == "iemem", uuid == "ieeem", !ends && x.n < 8:
 		return run{from: x.from, to: x.to}
-	case saysData(s[:x.from]):
+	case saysData.MatchString(s[max(0, x.from-40):x.from]):
 		x.strong = x.n > 1
 	case size == 2:
 		x.strong = x.n >= 4 && !(x.n == 6 && sep != 0 && sep != ',') && (letters || sep == 0 || sep == ',') // a MAC address
@@ -387,7 +374,7 @@ func base64Run(text string) (none run) {
 		word = s[at:]
 	}
 	if strings.TrimSpace(s[:at]) == "" || len(word) < 8 || !looksLikeBase64(word) ||
-		!(saysData(s[:at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
+		!(saysData.MatchString(s[max(0, at-40):at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
 		return none
 	}
 	out, ok := base64Cell(nil, word)

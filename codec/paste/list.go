@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -194,7 +195,7 @@ func (r *codeReader) bracket(tok codeToken) (next int, _ *Error) {
 		i, end, l.strings, maybe = i+1, ">>", true, !named
 	case l.open == '[' && strings.HasPrefix(s[i:], "|"):
 		i, end = i+1, "|]"
-	case l.open == '[' && printedArray(head):
+	case l.open == '[' && printedArray.MatchString(head):
 		l.printed, l.from = true, tok.off-len(head)+strings.LastIndex(head, "Uint8Array(")
 	case l.open == '[':
 		maybe = !named && before != ']' && before != ')'
@@ -219,11 +220,8 @@ func (r *codeReader) bracket(tok codeToken) (next int, _ *Error) {
 	return 0, nil
 }
 
-// printedArray reports whether a head ends as Node.js prints an array: Uint8Array(2) [ 1, 2 ].
-func printedArray(head string) bool {
-	n := strings.LastIndex(head, "Uint8Array(")
-	return n >= 0 && strings.HasSuffix(head, ") ") && strings.Trim(head[n+len("Uint8Array("):], "0123456789") == ") "
-}
+// printedArray matches the end of code before an array that Node.js prints: Uint8Array(2) [ 1, 2 ].
+var printedArray = regexp.MustCompile(`Uint8Array\(\d*\) $`)
 
 // makesBytes reports whether a function of this name takes bytes as its arguments.
 func makesBytes(name string) bool {
@@ -244,7 +242,7 @@ func (r *codeReader) isList(l *byteList, makes bool) bool {
 	case l.n == 0:
 		// Empty: only where bytes are assigned, for () and [] also stand for other things.
 		assigned := strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
-		return l.printed || l.open == '{' && (assigned || typedBrace(s[:l.from])) || l.open == '[' && assigned && !word
+		return l.printed || l.open == '{' && (assigned || typedBrace.MatchString(s[max(0, l.from-40):l.from])) || l.open == '[' && assigned && !word
 	case l.strings:
 		return true
 	case l.open == '(' && l.commas == 0 && !(l.spaces && makes):
@@ -252,16 +250,13 @@ func (r *codeReader) isList(l *byteList, makes bool) bool {
 	case l.n == 1 && l.commas == 0:
 		// One number in brackets is a footnote or a length, unless a type of bytes precedes it.
 		return !(l.open == '[' && (word || after < len(s) && s[after] == '[')) &&
-			(head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace(s[:l.from]) || l.printed)
+			(head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace.MatchString(s[max(0, l.from-40):l.from]) || l.printed)
 	}
 	return true
 }
 
-// typedBrace reports whether a brace directly follows a type of bytes: []byte{}.
-func typedBrace(before string) bool {
-	head := before[max(0, len(before)-40):]
-	return strings.HasSuffix(head, "]byte") || strings.HasSuffix(head, "]uint8") || strings.HasSuffix(strings.TrimRight(head, " "), "]")
-}
+// typedBrace matches a type of bytes directly before a brace: []byte{}.
+var typedBrace = regexp.MustCompile(`(?:\]byte|\]uint8|\] *)$`)
 
 // takeList makes a piece of a list.
 func (r *codeReader) takeList(l *byteList) *Error {

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -121,18 +122,8 @@ func isByteName(name string) bool {
 		slices.ContainsFunc([]string{"byte", "int8", "u8", "char", "i8", "octet"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// castEnd returns the end of the cast at s[i:], "(byte)" or "(unsigned char)"; 0 if there is none.
-func castEnd(s string, i int) int {
-	for k := i + 1; k < len(s) && k < i+40; k++ {
-		switch c := s[k]; {
-		case c == ')' && k > i+1:
-			return k + 1
-		case c != ' ' && c != ':' && !scan.IsWord(c), k == i+1 && scan.IsDigit(c):
-			return 0
-		}
-	}
-	return 0
-}
+// cast matches a conversion: "(byte)" or "(unsigned char)".
+var cast = regexp.MustCompile(`^\([A-Za-z_ :][\w :]{0,38}\)`)
 
 // element is a number of a list as it is written, with its sign, prefix, suffix and casts.
 type element struct {
@@ -158,11 +149,11 @@ func elementIn(t *pasted, i, depth int) (x element, ok bool) {
 		return x, false
 	}
 	if s[i] == '(' {
-		end := castEnd(s, i)
-		if end == 0 || depth == 0 {
+		n := len(cast.FindString(s[i:min(len(s), i+40)]))
+		if n == 0 || depth == 0 {
 			return x, false
 		}
-		x, ok = elementIn(t, skipSpaces(s, end), depth-1)
+		x, ok = elementIn(t, skipSpaces(s, i+n), depth-1)
 		x.marked, x.digits = true, ""
 		return x, ok
 	}

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -17,18 +18,8 @@ const (
 	asBase64
 )
 
-// joiners are the operators that join strings, and bytes, in some language.
-var joiners = []string{"+", "<>", "++", "..", ".", "||", "~", "&"}
-
-// joinerAt returns the length of an operator that joins strings at s[i:], 0 if there is none.
-func joinerAt(s string, i int) int {
-	for _, op := range joiners {
-		if strings.HasPrefix(s[i:], op) {
-			return len(op)
-		}
-	}
-	return 0
-}
+// joiner matches an operator that joins strings, and bytes, in some language.
+var joiner = regexp.MustCompile(`^(?:\+\+?|<>|\.\.?|\|\||~|&)`)
 
 // group is strings that make one message.
 type group struct {
@@ -49,10 +40,12 @@ func (r *codeReader) stringGroup(tok codeToken) (end int, _ *Error) {
 	inCode := r.call != "" || r.name != "" || g.mark != ""
 	x := codeLexer{s: s, i: tok.end, lost: r.x.lost}
 	for end = tok.end; ; end = x.i {
-		next := x.next()
-		joined := next.kind == codeOther && joinerAt(s, next.off) > 0
-		if joined {
-			x.i = next.off + joinerAt(s, next.off)
+		next, join := x.next(), 0
+		if next.kind == codeOther {
+			join = len(joiner.FindString(s[next.off:min(len(s), next.off+2)]))
+		}
+		if join > 0 {
+			x.i = next.off + join
 			next = x.next()
 		}
 		if next.kind == codeWord && next.end < len(s) && (s[next.end] == '"' || s[next.end] == '\'') && next.end-next.off <= 2 {
@@ -61,7 +54,7 @@ func (r *codeReader) stringGroup(tok codeToken) (end int, _ *Error) {
 		if next.kind != codeString {
 			break
 		}
-		if gap := s[end:next.off]; !joined && !inCode && strings.Contains(gap, "\n") && !strings.Contains(gap, "\\") && r.plain(tok) && r.plain(next) {
+		if gap := s[end:next.off]; join == 0 && !inCode && strings.Contains(gap, "\n") && !strings.Contains(gap, "\\") && r.plain(tok) && r.plain(next) {
 			break
 		}
 		g.parts = append(g.parts, next)
@@ -75,12 +68,8 @@ func (r *codeReader) stringGroup(tok codeToken) (end int, _ *Error) {
 // plain reports whether a string is hex or base64, without escapes.
 func (r *codeReader) plain(tok codeToken) bool {
 	in := inside(r.t.s, tok)
-	for i := in.from; i < in.to; i++ {
-		if base64Value[r.t.s[i]] == scan.NotHex && r.t.s[i] != '=' && r.t.s[i] != ' ' {
-			return false
-		}
-	}
-	return in.to > in.from
+	text := r.t.s[in.from:in.to]
+	return text != "" && strings.IndexFunc(text, func(c rune) bool { return c >= 0x80 || base64Value[c] == scan.NotHex && c != '=' && c != ' ' }) < 0
 }
 
 // takeGroup makes a piece of strings, if they are bytes.
@@ -165,23 +154,17 @@ func (r *codeReader) reading(g *group) (how stringReading, sure bool) {
 // isBytes reports whether the strings are marked as bytes: b'...'.
 func (g *group) isBytes() bool { return strings.ContainsAny(g.mark, "bB") && len(g.mark) <= 2 }
 
-// encodingAfter returns the encoding that a call has as the argument after a string: Buffer.from("5f00", "hex").
+// encodings match the encoding that a call has as the argument after a string: Buffer.from("5f00", "hex").
+var encodings = regexp.MustCompile(`^[ \t\r\n]*,[ \t\r\n:.]*["']?(?:([hH]ex)|base64(?:url)?|Base64)\b`)
+
 func encodingAfter(s string, end int) stringReading {
-	rest := strings.TrimLeft(s[end:min(len(s), end+40)], " \t\r\n")
-	if !strings.HasPrefix(rest, ",") {
+	switch m := encodings.FindStringSubmatch(s[end:min(len(s), end+40)]); {
+	case m == nil:
 		return asInferred
-	}
-	rest = strings.TrimLeft(rest[1:], " \t\r\n:.")
-	if rest != "" && (rest[0] == '"' || rest[0] == '\'') {
-		rest = rest[1:]
-	}
-	switch rest[:wordEnd(rest, 0)] {
-	case "hex", "Hex":
+	case m[1] != "":
 		return asHex
-	case "base64", "base64url", "Base64":
-		return asBase64
 	}
-	return asInferred
+	return asBase64
 }
 
 // inside returns the part of a string between its quotes.

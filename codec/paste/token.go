@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -104,7 +105,7 @@ func (x *codeLexer) skip() {
 			return
 		case strings.IndexByte(" \t\r\n\f", c) >= 0, c == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || rest == "\\" || rest[1] == ' '):
 			x.i++
-		case c == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
+		case c == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector.MatchString(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
 			x.i = lineEnd(x.s, x.i, len(x.s))
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
@@ -120,10 +121,7 @@ func (x *codeLexer) skip() {
 	}
 }
 
-// lispVector reports whether a vector of Lisp or Scheme starts here, not a comment.
-func lispVector(s string) bool {
-	s = strings.TrimPrefix(s[1:], "u8")
-	return len(s) > 1 && s[0] == '(' && (scan.IsDigit(s[1]) || s[1] == '#')
-}
+// lispVector matches the start of a vector of Lisp or Scheme, which is not a comment.
+var lispVector = regexp.MustCompile(`^#(?:u8)?\([\d#]`)
 
 var closing = map[byte]byte{'[': ']', '{': '}', '(': ')', '<': '>'}

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"net"
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -170,12 +171,12 @@ func (y *yamlReader) peerNames() []string {
 
 func peerDir(peer int) schema.Dir { return schema.ToServer + schema.Dir(peer) }
 
+var peerName = regexp.MustCompile(`^peer([01])_\d+$`)
+
 // peerOfName returns the peer in a name of Follow Stream: peer0_3.
 func peerOfName(name string) (peer int, ok bool) {
-	rest, ok := strings.CutPrefix(name, "peer")
-	side, number, found := strings.Cut(rest, "_")
-	if !ok || !found || side != "0" && side != "1" || number == "" || strings.Trim(number, "0123456789") != "" {
-		return 0, false
+	if m := peerName.FindStringSubmatch(name); m != nil {
+		return int(m[1][0] - '0'), true
 	}
-	return int(side[0] - '0'), true
+	return 0, false
 }
