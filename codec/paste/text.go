@@ -3,6 +3,7 @@ package paste
 import (
 	"iter"
 	"math"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -45,24 +46,16 @@ func (t *pasted) binary() *Error {
 	return errAt(first, "these bytes are no text: there is a 0x%02x among them", s[first]).as(certain)
 }
 
+// excerpts match the word or the character at a place.
+var excerpts = regexp.MustCompile(`(?s)^(?:\w{1,16}|\r?\n|.)`)
+
 // excerpt returns the character at off, or the word that starts there, for Error.Found.
 func (t *pasted) excerpt(off int) string {
-	if off >= len(t.s) {
-		return ""
-	}
-	rest := t.s[off:]
-	if strings.HasPrefix(rest, "\r\n") {
+	found := excerpts.FindString(t.s[min(off, len(t.s)):min(off+32, len(t.s))])
+	if found == "\r\n" {
 		return "\n"
 	}
-	n := 0
-	for n < len(rest) && n < 16 && scan.IsWord(rest[n]) {
-		n++
-	}
-	if n > 0 {
-		return rest[:n]
-	}
-	_, n = utf8.DecodeRuneInString(rest)
-	return rest[:n]
+	return found
 }
 
 // line is one line of a text, without its line break.
