@@ -1,7 +1,6 @@
 package paste
 
 import (
-	"net"
 	"regexp"
 	"strconv"
 	"strings"
@@ -162,11 +161,17 @@ func (y *yamlReader) endData() (e *Error) {
 	return e
 }
 
-func (y *yamlReader) peerNames() []string {
-	if y.host[0] == "" || y.host[1] == "" {
-		return nil
+func (y *yamlReader) peerNames() (names []string) {
+	for i, host := range y.host {
+		if host == "" {
+			return nil
+		}
+		if strings.Contains(host, ":") {
+			host = "[" + host + "]"
+		}
+		names = append(names, host+":"+y.port[i])
 	}
-	return []string{net.JoinHostPort(y.host[0], y.port[0]), net.JoinHostPort(y.host[1], y.port[1])}
+	return names
 }
 
 func peerDir(peer int) schema.Dir { return schema.ToServer + schema.Dir(peer) }
