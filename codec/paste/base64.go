@@ -104,9 +104,11 @@ func (d *base64Decoder) unit(unit span) *Error {
 		case v == scan.NotHex:
 			return fail(errFound(d.t, i, "base64"))
 		}
-		d.std, d.url = d.std || c == '+' || c == '/', d.url || c == '-' || c == '_'
-		if v >= 62 && d.std && d.url {
-			return fail(errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)))
+		if v >= 62 {
+			d.std, d.url = d.std || c == '+' || c == '/', d.url || c == '-' || c == '_'
+			if d.std && d.url {
+				return fail(errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)))
+			}
 		}
 		if !scan.IsHex(c) {
 			d.other++

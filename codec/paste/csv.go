@@ -152,7 +152,6 @@ func (c *csvTable) walk(visit func(r *row) *Error) *Error {
 func (c *csvTable) record(i int) (next int, _ *Error) {
 	s := c.t.s
 	c.row.cells, c.row.off = c.row.cells[:0], i
-	ends := func() bool { return i >= len(s) || s[i] == c.sep || s[i] == '\n' }
 	for column := 0; ; column++ {
 		for i < len(s) && (s[i] == ' ' || s[i] == '\t' && c.sep != '\t') {
 			i++
@@ -167,7 +166,7 @@ func (c *csvTable) record(i int) (next int, _ *Error) {
 			text = strings.ReplaceAll(s[i+1:end-1], `""`, `"`)
 			start, i = i+1, end
 		}
-		for ; !ends(); i++ {
+		for ; i < len(s) && s[i] != c.sep && s[i] != '\n'; i++ {
 			if quoted && !isBlank(s[i]) {
 				return len(s), errFound(c.t, i, "the end of the cell")
 			}

@@ -17,11 +17,14 @@ var (
 	followNode = regexp.MustCompile(`(?m)^\s*Node [01]: (.*?)\s*$`)
 )
 
+// maxFollowHeader bounds the header, in bytes: a pattern takes its time.
+const maxFollowHeader = 2000
+
 // followHeader reads the header that tshark writes: the mode of the text ("hex", "raw") and the two nodes.
 func followHeader(t *pasted) (mode string, nodes []string) {
 	head := ""
 	for l := range t.head(20) {
-		head = t.s[:l.off+len(l.text)]
+		head = t.s[:min(l.off+len(l.text), maxFollowHeader)]
 	}
 	if m := followMode.FindStringSubmatch(head); m != nil {
 		mode = m[1]
@@ -129,7 +132,7 @@ func (f *followDumper) take(l line) *Error {
 	if at == len(s) {
 		return nil
 	}
-	if isFollowHeader(s) {
+	if s[at] > '9' && isFollowHeader(s) {
 		f.seen = [3]bool{}
 		return f.b.end()
 	}

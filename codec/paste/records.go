@@ -25,11 +25,11 @@ func parseRecord(s string) (r record, wrong bool, ok bool) {
 	if !intel && len(s) >= 2 && s[0] == 'S' && scan.IsDigit(s[1]) {
 		digits = s[2:]
 	}
-	b := appendPairs(nil, digits)
-	last, sum := len(b)-1, byte(0)
+	last, sum := len(digits)/2-1, byte(0)
 	if len(digits) == len(s) || len(s) > maxRecord || hexRun(digits, 0) != len(digits) || len(digits)%2 != 0 || last < 3 {
 		return r, false, false
 	}
+	b := appendPairs(nil, digits)
 	for _, c := range b {
 		sum += c
 	}

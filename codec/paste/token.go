@@ -103,7 +103,7 @@ func (x *codeLexer) skip() {
 		switch c := rest[0]; {
 		case scan.IsWord(c):
 			return
-		case strings.IndexByte(" \t\r\n\f", c) >= 0, c == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || rest == "\\" || rest[1] == ' '):
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f', c == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || rest == "\\" || rest[1] == ' '):
 			x.i++
 		case c == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector.MatchString(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
 			x.i = lineEnd(x.s, x.i, len(x.s))
