@@ -38,18 +38,14 @@ func trySay(t *pasted) (*builder, *Error) {
 
 func readSay(t *pasted) (*builder, *Error) {
 	b := &builder{form: "say", why: `each line starts with "say"`}
-	var fail *Error
-	t.lines(func(l line) bool {
+	return b.whole(t.each(func(l line) *Error {
 		digits, ok := strings.CutPrefix(l.text, "say ")
 		data, err := scan.HexLine(digits)
 		if !ok || err != nil {
-			fail = errAt(l.off+len("say "), "not hex: %s", digits)
-			return false
+			return errAt(l.off+len("say "), "not hex: %s", digits)
 		}
 		start := len(b.out)
 		b.out = append(b.out, data...)
-		fail = b.add(Message{}, start, l.off)
-		return fail == nil
-	})
-	return b, fail
+		return b.add(Message{}, start, l.off)
+	}), noBytes)
 }

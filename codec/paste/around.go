@@ -26,12 +26,16 @@ func readAround(text string, m *Message) {
 				continue
 			}
 		}
-		if m.Dir == schema.Both && !(i > 0 && i+1 < len(words) && arrows[words[i]] != schema.Both && isAddress(words[i-1]) && isAddress(words[i+1])) {
+		between := i > 0 && i+1 < len(words) && arrows[words[i]] != schema.Both && isAddress(words[i-1]) && isAddress(words[i+1])
+		if m.Dir == schema.Both && !between {
 			m.Dir = dirAt(words[i:], first)
 		}
 		first = false
 	}
-	m.Note = noteOf(words)
+	m.Note = strings.Trim(strings.Join(words, " "), " :=-|#*,;<>") // without what separates them from bytes
+	if len(m.Note) > maxNoteText {
+		m.Note = strings.ToValidUTF8(m.Note[:maxNoteText], "") + "…"
+	}
 }
 
 // isAddress reports whether a word can be the address of an end.
@@ -39,28 +43,14 @@ func isAddress(w string) bool {
 	return strings.ContainsAny(w, ".:") && strings.ContainsAny(w, "0123456789")
 }
 
-// noteOf joins words to a note without what separates them from bytes.
-func noteOf(words []string) string {
-	note := strings.Trim(strings.Join(words, " "), " :=-|#*,;<>")
-	if len(note) > maxNoteText {
-		note = strings.ToValidUTF8(note[:maxNoteText], "") + "…"
-	}
-	return note
-}
-
 // timeAt reads a time of one word or two, and returns how many.
 func timeAt(words []string, m *Message) int {
-	trim := func(s string) string { return strings.Trim(s, "[](){}<>,;|\"'") }
-	for n := 2; n >= 1; n-- {
-		if n > len(words) {
-			continue
-		}
-		s := trim(strings.Join(words[:n], " "))
+	for n := min(2, len(words)); n >= 1; n-- {
+		s := strings.Trim(strings.Join(words[:n], " "), "[](){}<>,;|\"'")
 		if len(s) < 7 || n == 1 && strings.IndexByte(s, ':') < 0 || n == 2 && (!strings.ContainsAny(words[0], "-/") || !strings.Contains(words[1], ":")) {
 			continue
 		}
-		s = strings.TrimRight(strings.ReplaceAll(s, "/", "-"), ":")
-		if st, ok := scan.ParseStamp(s); ok {
+		if st, ok := scan.ParseStamp(strings.TrimRight(strings.ReplaceAll(s, "/", "-"), ":")); ok {
 			m.Time = st
 			return n
 		}
@@ -78,20 +68,26 @@ var arrows = map[string]schema.Dir{
 //
 // In the middle of a sentence a word such as "in" means nothing: there only a marked one, or one in capitals, is a direction.
 func dirAt(words []string, start bool) schema.Dir {
-	first := strings.Trim(words[0], "[](){}:;,|\"'")
+	bare := func(i int) string {
+		if i >= len(words) {
+			return ""
+		}
+		return strings.Trim(words[i], "[](){}:;,|\"'")
+	}
+	first := bare(0)
 	if first == "" {
 		return schema.Both
 	}
 	if len(words) > 2 {
 		if _, ok := arrows[words[1]]; ok {
-			if d := DirOf("", first+">"+strings.Trim(words[2], "[](){}:;,|\"'")); d != schema.Both && strings.ContainsAny(words[1], ">→") {
-				return d
+			if strings.ContainsAny(words[1], ">→") {
+				return DirOf("", first+">"+bare(2))
 			}
 			return schema.Both // a -> b
 		}
 	}
-	if len(words) > 1 && len(first) > 1 {
-		switch second := strings.ToLower(strings.Trim(words[1], "[](){}:;,|\"'")); strings.ToLower(first) + " " + second {
+	if len(first) > 1 {
+		switch strings.ToLower(first + " " + bare(1)) {
 		case "to server", "from client":
 			return schema.ToServer
 		case "to client", "from server":

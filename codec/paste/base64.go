@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -13,45 +14,31 @@ import (
 func readBase64(t *pasted) (*builder, *Error) {
 	d := base64Decoder{t: t, b: &builder{form: formBase64}}
 	d.b.out = make([]byte, 0, len(t.s)/4*3+3)
-	from := dataURL(t.s)
-	to := from
-	flush := func() *Error {
-		unit := span{from, to}
-		from = to
-		return d.message(unit)
-	}
-	e := t.each(func(l line) *Error {
+	unit := span{from: len(dataURL.FindString(t.s))}
+	unit.to = unit.from
+	e := t.each(func(l line) (e *Error) {
 		text := strings.TrimSpace(l.text)
 		if text != "" {
-			to = l.off + len(l.text)
+			unit.to = l.off + len(l.text)
 		}
 		if text == "" || strings.HasSuffix(text, "=") {
-			return flush()
+			e = d.message(unit)
+			unit.from = unit.to
 		}
-		return nil
+		return e
 	})
 	if e == nil {
-		e = flush()
-	}
-	if e != nil {
-		return nil, e
+		e = d.message(unit)
 	}
 	if d.url {
 		d.b.form = formBase64URL
 	}
 	d.b.why = d.reason()
-	return d.b, nil
+	return d.b.whole(e, noBytes)
 }
 
-// dataURL returns the length of a "data:...;base64," prefix.
-func dataURL(s string) int {
-	if head := s[:min(len(s), 200)]; strings.HasPrefix(head, "data:") {
-		if i := strings.Index(head, ";base64,"); i > 0 {
-			return i + len(";base64,")
-		}
-	}
-	return 0
-}
+// dataURL matches the start of a URL with base64.
+var dataURL = regexp.MustCompile(`^data:.{0,195}?;base64,`)
 
 // base64Decoder decodes units, each the digits of whole bytes.
 type base64Decoder struct {
@@ -63,18 +50,17 @@ type base64Decoder struct {
 }
 
 // message reads a part of the text as a message.
-func (d *base64Decoder) message(unit span) *Error {
+func (d *base64Decoder) message(unit span) (e *Error) {
 	for unit.from < unit.to && isBlank(d.t.s[unit.from]) {
 		unit.from++
 	}
-	if unit.from == unit.to {
-		return nil
+	if unit.from < unit.to {
+		_ = d.b.begin(Message{}, unit.from)
+		if e = d.unit(unit); e == nil {
+			e = d.b.end()
+		}
 	}
-	_ = d.b.begin(Message{}, unit.from)
-	if e := d.unit(unit); e != nil {
-		return e
-	}
-	return d.b.end()
+	return e
 }
 
 func isBlank(c byte) bool { return scan.IsSpace(c) || c == '\r' || c == '\n' }
@@ -94,8 +80,14 @@ var base64Value = func() (v [256]byte) {
 
 // unit appends the bytes of a part of the text. White space inside is skipped.
 func (d *base64Decoder) unit(unit span) *Error {
-	s, out, end := d.t.s, d.b.out, unit.to
+	s, out := d.t.s, d.b.out
 	bits, n, pads := uint32(0), 0, 0
+	fail := func(e *Error) *Error {
+		if len(d.b.out)+(e.off-unit.from)/4*3 >= 24 { // many bytes before it
+			e.strength = likely
+		}
+		return e
+	}
 	for i := unit.from; i < unit.to; i++ {
 		c := s[i]
 		v := base64Value[c]
@@ -104,21 +96,19 @@ func (d *base64Decoder) unit(unit span) *Error {
 			continue
 		case c == '=':
 			if pads++; n == 0 || pads > 4-n {
-				return errAt(i, "padding where none belongs").as(d.strength())
+				return fail(errAt(i, "padding where none belongs"))
 			}
 			continue
 		case pads > 0:
-			return errFound(d.t, i, "the end of the line after padding").as(d.strength())
+			return fail(errFound(d.t, i, "the end of the line after padding"))
 		case v == scan.NotHex:
-			return errFound(d.t, i, "base64").as(d.strength())
-		case v < 62:
-		case c == '+' || c == '/':
-			d.std = true
-		default:
-			d.url = true
+			return fail(errFound(d.t, i, "base64"))
 		}
-		if v >= 62 && d.std && d.url {
-			return errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)).as(d.strength())
+		if v >= 62 {
+			d.std, d.url = d.std || c == '+' || c == '/', d.url || c == '-' || c == '_'
+			if d.std && d.url {
+				return fail(errAt(i, "%q and the characters before it are of different base64 alphabets", string(c)))
+			}
 		}
 		if !scan.IsHex(c) {
 			d.other++
@@ -128,31 +118,23 @@ func (d *base64Decoder) unit(unit span) *Error {
 			out = append(out, byte(bits>>16), byte(bits>>8), byte(bits))
 			bits, n = 0, 0
 		}
-		d.b.out = out
 	}
 	spare := uint32(0)
 	switch {
 	case n == 1:
-		return errAt(end, "a single base64 digit is left over: some are missing before").as(d.strength())
+		return fail(errAt(unit.to, "a single base64 digit is left over: some are missing before"))
 	case pads > 0 && pads != 4-n:
-		return errAt(end, "padding is incomplete: expected %q", strings.Repeat("=", 4-n)).as(d.strength())
+		return fail(errAt(unit.to, "padding is incomplete: expected %q", strings.Repeat("=", 4-n)))
 	case n == 2:
-		d.b.out, spare = append(out, byte(bits>>4)), bits&0xf
+		out, spare = append(out, byte(bits>>4)), bits&0xf
 	case n == 3:
-		d.b.out, spare = append(out, byte(bits>>10), byte(bits>>2)), bits&3
+		out, spare = append(out, byte(bits>>10), byte(bits>>2)), bits&3
 	}
-	if spare != 0 {
-		d.b.note(end, "the spare bits of the last base64 digit are not zero; the end may be missing")
+	if d.b.out = out; spare != 0 {
+		d.b.note(unit.to, "the spare bits of the last base64 digit are not zero; the end may be missing")
 	}
 	d.missing = d.missing || n != 0 && pads == 0
 	return nil
-}
-
-func (d *base64Decoder) strength() strength {
-	if len(d.b.out) >= 24 {
-		return likely
-	}
-	return weak
 }
 
 func (d *base64Decoder) reason() string {
@@ -172,26 +154,17 @@ func (d *base64Decoder) reason() string {
 // tryBase64 reads text that is almost certainly base64: no spaces inside the lines, and either padding and other marks of base64 or a mix
 // of characters that words do not have. Hex digits with a few other letters are mistyped hex.
 func tryBase64(t *pasted) (*builder, *Error) {
-	clear := dataURL(t.s) > 0
-	gap := -1
-	t.lines(func(l line) bool {
-		if i := strings.IndexAny(strings.Trim(l.text, " \t"), " \t"); i >= 0 && !clear {
-			gap = l.off + i
+	clear := dataURL.MatchString(t.s)
+	for l := range t.lines() {
+		if !clear && strings.ContainsAny(strings.Trim(l.text, " \t"), " \t") {
+			return nil, nil
 		}
-		return gap < 0
-	})
-	if gap >= 0 {
-		return nil, nil
 	}
 	b, e := readBase64(t)
-	if e != nil {
-		return nil, e
-	}
-	d := looksLikeBase64(t.s)
-	if !clear && !d {
+	if e == nil && !clear && !looksLikeBase64(t.s) {
 		return nil, nil
 	}
-	return b, nil
+	return b, e
 }
 
 // looksLikeBase64 distinguishes base64 from a word and from mistyped hex. Spaces and line breaks in s do not count.
@@ -214,8 +187,6 @@ func looksLikeBase64(s string) bool {
 			hexLike++
 		}
 	}
-	if chars >= 16 && hexLike > 9*other && hexLike >= 14 {
-		return false
-	}
-	return symbol && chars >= 2 || other > 0 && chars >= 4 && (digit || lowerThenUpper)
+	return !(chars >= 16 && hexLike > 9*other && hexLike >= 14) &&
+		(symbol && chars >= 2 || other > 0 && chars >= 4 && (digit || lowerThenUpper))
 }

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"slices"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -28,66 +29,56 @@ func unbox(s string) (row string, ok bool) {
 		return "", false
 	}
 	var out strings.Builder
-	s = s[n:]
 	bytes, dotted := 0, false
-	for {
+	for s = s[n:]; ; s = s[n:] {
 		end := strings.IndexAny(s, "|│┃║┊┆")
 		if end < 0 {
-			break
+			return strings.TrimLeft(out.String(), " "), bytes > 0
 		}
 		cell := strings.TrimSpace(s[:end])
-		switch {
-		case bytes == 0 && out.Len() == 0 && len(cell) >= 4 && hexRun(cell, 0) == len(cell):
+		switch n := pairs(cell); {
+		case out.Len() == 0 && len(cell) >= 4 && hexRun(cell, 0) == len(cell):
 			out.WriteString(cell + " ")
-		case bytes == 0 && pairs(cell) > 0, dotted && pairs(cell) > 0, dotted && cell == "":
-			for _, pair := range strings.Fields(cell) {
-				out.WriteString(" " + pair)
-				bytes++
-			}
+		case n > 0 && (bytes == 0 || dotted), cell == "" && dotted:
+			out.WriteString(" " + strings.Join(strings.Fields(cell), " "))
+			bytes += n
 		default:
-			text := s
 			for _, bar := range bars {
-				text = strings.TrimSuffix(text, bar)
+				s = strings.TrimSuffix(s, bar)
 			}
-			return boxText(&out, text, bytes)
+			return strings.TrimLeft(out.String()+"  |"+boxText(s, bytes)+"|", " "), bytes > 0
 		}
+		n = barAt(s[end:])
 		dotted = strings.HasPrefix(s[end:], "┊") || strings.HasPrefix(s[end:], "┆")
-		s = s[end+barAt(s[end:]):]
+		n += end
 	}
-	return strings.TrimLeft(out.String(), " "), bytes > 0
 }
 
-// boxText ends a row with its text, in which each character may have a space after it, and each half a bar.
-func boxText(out *strings.Builder, text string, bytes int) (row string, ok bool) {
+// boxText returns the text of a row of so many bytes: each character may have a space after it, and each half a bar.
+func boxText(text string, bytes int) string {
 	text = strings.NewReplacer("┊", "", "┆", "").Replace(text)
-	if wide := strings.TrimPrefix(text, " "); bytes > 1 && len(wide) >= 2*bytes-1 && strings.Trim(every(wide, 1), " ") == "" && len([]rune(wide)) == len(wide) {
-		text = every(wide, 0)
+	if wide := strings.TrimPrefix(text, " "); bytes > 1 && len(wide) >= 2*bytes-1 && len([]rune(wide)) == len(wide) {
+		var halves [2][]byte
+		for i := range len(wide) {
+			halves[i%2] = append(halves[i%2], wide[i])
+		}
+		if strings.Trim(string(halves[1]), " ") == "" {
+			text = string(halves[0])
+		}
 	}
 	for n := len([]rune(text)); n > bytes && strings.HasSuffix(text, " "); n-- {
 		text = text[:len(text)-1]
 	}
-	out.WriteString("  |" + text + "|")
-	return strings.TrimLeft(out.String(), " "), bytes > 0
-}
-
-// every returns every second character of s, from the first or second one.
-func every(s string, from int) string {
-	var out []byte
-	for i := from; i < len(s); i += 2 {
-		out = append(out, s[i])
-	}
-	return string(out)
+	return text
 }
 
 // pairs returns the number of bytes in a cell of nothing but pairs of hex digits, else 0.
-func pairs(cell string) (n int) {
-	for _, f := range strings.Fields(cell) {
-		if len(f) != 2 || hexRun(f, 0) != 2 {
-			return 0
-		}
-		n++
+func pairs(cell string) int {
+	words := strings.Fields(cell)
+	if slices.ContainsFunc(words, func(w string) bool { return len(w) != 2 || hexRun(w, 0) != 2 }) {
+		return 0
 	}
-	return n
+	return len(words)
 }
 
 // isRule reports whether a line is drawn, without words.

@@ -67,6 +67,24 @@ func (b *builder) end() *Error {
 	return b.add(b.m, b.start, b.first)
 }
 
+// whole ends the reading of a text: that it has no messages is an error too, as told.
+func (b *builder) whole(e *Error, none string) (*builder, *Error) {
+	if e == nil {
+		b.leaveLabel(len(b.label))
+		e = b.end()
+	}
+	if e == nil && len(b.msgs) == 0 {
+		e = errWhole("%s", none)
+	}
+	if e != nil {
+		return nil, e
+	}
+	return b, nil
+}
+
+// noBytes is the error for a text without messages.
+const noBytes = "there are no bytes of this form in the text"
+
 // room returns an error if n more bytes do not fit: only counts of repeats and words in few digits can make more bytes than the text has.
 func (b *builder) room(n uint64, off int) *Error {
 	if n > MaxBytes || uint64(len(b.out))+n > MaxBytes {
@@ -133,8 +151,8 @@ func (b *builder) unexplained(t *pasted) int {
 		b.left, b.strict = b.left[:0], false
 		at := 0
 		for _, c := range append(b.covered, span{len(t.s), len(t.s)}) {
-			if gap := (span{at, c.from}); at < c.from && hasWords(t.s[at:c.from]) {
-				b.left = append(b.left, gap)
+			if at < c.from && hasWords(t.s[at:c.from]) {
+				b.left = append(b.left, span{at, c.from})
 			}
 			at = max(at, c.to)
 		}
@@ -187,12 +205,12 @@ func (b *builder) tellLeft(t *pasted) {
 		}
 		text := strings.TrimSpace(t.s[gap.from:gap.to])
 		from := gap.from + strings.Index(t.s[gap.from:gap.to], text)
-		first, rest, _ := strings.Cut(text, "\n")
+		first, rest, more := strings.Cut(text, "\n")
 		if first = strings.TrimSpace(first); len(first) > 60 {
 			first = strings.ToValidUTF8(first[:60], "") + "…"
 		}
-		if n := strings.Count(rest, "\n") + 2; rest != "" {
-			b.note(from, "these %d lines were not read, from %s on", n, scan.Quote(first))
+		if more {
+			b.note(from, "these %d lines were not read, from %s on", strings.Count(rest, "\n")+2, scan.Quote(first))
 		} else {
 			b.note(from, "not read: %s", scan.Quote(first))
 		}
@@ -237,38 +255,34 @@ func (b *builder) score(t *pasted) int {
 
 // choose returns the reading of the text with the best score. Of equal ones it is the first in the order of the recognisers, the most
 // distinctive signatures first; one that explains everything ends the search.
-func choose(t *pasted) (*builder, *Error) {
-	var best *builder
-	var nearest *Error
+func choose(t *pasted) (best *builder, nearest *Error) {
 	most := 0
 	for _, r := range recognisers {
 		b, e := r.try(t)
-		if b != nil && len(b.msgs) > 0 {
+		switch {
+		case b != nil && len(b.msgs) > 0:
 			if n := b.score(t); best == nil || n > most {
 				best, most = b, n
-				if b.unexplained(t) == 0 {
-					return best, nil
-				}
 			}
-			continue
+		case e != nil:
+			if e.Form == "" && e.strength > weak && !r.family {
+				e.Form = r.ID
+			}
+			if nearest == nil || e.strength > nearest.strength {
+				nearest = e
+			}
 		}
-		if e == nil {
-			continue
+		if best != nil && best.unexplained(t) == 0 {
+			return best, nil
 		}
-		if e.Form == "" && e.strength > weak && !r.family {
-			e.Form = r.ID
-		}
-		if nearest == nil || e.strength > nearest.strength {
-			nearest = e
-		}
-		if e.strength == certain {
+		if e != nil && e.strength == certain {
 			break
 		}
 	}
-	switch {
-	case best != nil:
+	if best != nil {
 		return best, nil
-	case nearest == nil, nearest.strength == weak:
+	}
+	if nearest == nil || nearest.strength == weak {
 		nearest = errNothing(nearest)
 	}
 	return nil, nearest

@@ -1,6 +1,9 @@
 package paste
 
 import (
+	"cmp"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -55,30 +58,29 @@ type codeReader struct {
 
 // readCode reads source code. how is the meaning of its strings.
 func readCode(t *pasted, how stringReading) (*builder, *Error) {
-	r := codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: make([]byte, 0, len(t.s)/6)}, how: how}
+	r := codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: make([]byte, 0, len(t.s)/6), strict: true}, how: how}
 	e := r.readAll()
 	if e == nil && r.sawHex && r.sawPlain {
-		r = codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: r.b.out[:0]}, how: how, bareHex: true}
+		r = codeReader{t: t, x: codeLexer{s: t.s}, b: &builder{out: r.b.out[:0], strict: true}, how: how, bareHex: true}
 		e = r.readAll()
+	}
+	if e == nil {
+		e = r.finish()
 	}
 	if e != nil {
 		return nil, e
 	}
-	return r.finish()
+	return r.b, nil
 }
 
 // readAll reads the pieces of the text.
 func (r *codeReader) readAll() *Error {
-	for {
-		tok := r.x.next()
-		if tok.kind == codeEnd {
-			return nil
-		}
+	for tok := r.x.next(); tok.kind != codeEnd; tok = r.x.next() {
 		next, e := r.take(tok)
-		if e != nil {
-			return e
+		if e == nil {
+			e = r.b.room(0, tok.off)
 		}
-		if e := r.b.room(0, tok.off); e != nil {
+		if e != nil {
 			return e
 		}
 		if r.prev = tok; next > 0 {
@@ -87,14 +89,15 @@ func (r *codeReader) readAll() *Error {
 			r.name, r.colon = "", ""
 		}
 	}
+	return nil
 }
 
-func (r *codeReader) take(tok codeToken) (next int, _ *Error) {
-	s := r.t.s
+func (r *codeReader) take(tok codeToken) (next int, e *Error) {
+	s, inferred := r.t.s, r.how == asInferred
 	switch tok.kind {
 	case codeBroken:
 		r.x.i = tok.off + 1 // a lone quote: an apostrophe
-		if r.broken == nil && (r.how != asInferred || strings.HasPrefix(s[tok.off:], `"\x`)) {
+		if r.broken == nil && (!inferred || strings.HasPrefix(s[tok.off:], `"\x`)) {
 			r.broken = errAt(tok.off, "this string has no end").as(likely)
 		}
 	case codeString:
@@ -102,20 +105,17 @@ func (r *codeReader) take(tok codeToken) (next int, _ *Error) {
 			r.encoding = false // the string names it
 			return tok.end, nil
 		}
-		end, e := r.stringGroup(tok)
+		next, e = r.stringGroup(tok)
 		r.call = ""
-		return end, e
 	case codeNumber:
-		if r.how == asInferred && strings.IndexByte("$&#", s[tok.off]) >= 0 || tok.end-tok.off > 3 && (s[tok.off+1]|0x20 == 'x' || s[tok.off+2] == '#') {
+		if inferred && strings.IndexByte("$&#", s[tok.off]) >= 0 || tok.end-tok.off > 3 && (s[tok.off+1]|0x20 == 'x' || s[tok.off+2] == '#') {
 			return r.loose(tok)
 		}
 	case codeWord:
 		word := r.x.text(tok)
-		if _, ok := directives[strings.ToLower(word)]; ok || tok.off > 0 && (s[tok.off-1] == '.' || s[tok.off-1] == '!') || word == "dc" {
-			if r.how == asInferred {
-				if next, e := r.directive(tok); next > 0 || e != nil {
-					return next, e
-				}
+		if _, ok := directives[strings.ToLower(word)]; inferred && (ok || word == "dc" || tok.off > 0 && (s[tok.off-1] == '.' || s[tok.off-1] == '!')) {
+			if next, e = r.directive(tok); next > 0 || e != nil {
+				return next, e
 			}
 		}
 		r.word = word
@@ -123,31 +123,34 @@ func (r *codeReader) take(tok codeToken) (next int, _ *Error) {
 			r.colon = word
 		}
 	case codeOther:
-		switch c := s[tok.off]; c {
-		case '[', '{', '(', '<':
-			if r.how == asInferred {
-				if next, e := r.bracket(tok); next > 0 || e != nil {
-					return next, e
-				}
+		return r.punctuation(tok)
+	}
+	return next, e
+}
+
+// punctuation handles a character: a bracket may start a list.
+func (r *codeReader) punctuation(tok codeToken) (next int, e *Error) {
+	s := r.t.s
+	switch c := s[tok.off]; c {
+	case '[', '{', '(', '<':
+		if r.how == asInferred {
+			if next, e = r.bracket(tok); next > 0 || e != nil {
+				return next, e
 			}
-			if c == '(' {
-				r.call = s[callStart(s, tok.off):tok.off]
-			}
-			if c != '<' {
-				r.depth++
-			}
-		case ']', '}', ')':
-			r.depth = max(0, r.depth-1)
-		case '=':
-			if r.name = r.word; r.colon != "" {
-				r.name = r.colon
-			}
-			r.nameAt = tok.end
-		case ';':
-			if r.depth == 0 {
-				r.name, r.colon = "", ""
-			}
-			r.call = ""
+		}
+		if c == '(' {
+			r.call = s[callStart(s, tok.off):tok.off]
+		}
+		if c != '<' {
+			r.depth++
+		}
+	case ']', '}', ')':
+		r.depth = max(0, r.depth-1)
+	case '=':
+		r.name, r.nameAt = cmp.Or(r.colon, r.word), tok.end
+	case ';':
+		if r.call = ""; r.depth == 0 {
+			r.name, r.colon = "", ""
 		}
 	}
 	return 0, nil
@@ -193,7 +196,7 @@ func (r *codeReader) refuse(at span, what string, e *Error) {
 }
 
 // finish makes messages of the pieces.
-func (r *codeReader) finish() (*builder, *Error) {
+func (r *codeReader) finish() *Error {
 	texts := 0
 	for _, p := range r.pieces {
 		if p.text {
@@ -201,24 +204,20 @@ func (r *codeReader) finish() (*builder, *Error) {
 		}
 	}
 	all := texts == r.strings
-	kept := r.pieces[:0]
-	for _, p := range r.pieces {
+	r.pieces = slices.DeleteFunc(r.pieces, func(p piece) bool {
 		short := p.from <= 120 && len(r.t.s)-p.to <= 40
-		if p.sure || r.how != asInferred || !r.sure && (all || short) {
-			kept = append(kept, p)
-		}
-	}
-	r.pieces = kept
-	if len(kept) == 0 {
-		switch {
-		case r.fail != nil:
-			return nil, r.fail
-		case r.cut != nil:
-			return nil, r.cut.as(likely)
-		case r.broken != nil:
-			return nil, r.broken
-		}
-		return nil, errWhole("there is no list or string of bytes in the text").as(weak)
+		return !p.sure && r.how == asInferred && (r.sure || !all && !short)
+	})
+	switch {
+	case len(r.pieces) > 0:
+	case r.fail != nil:
+		return r.fail
+	case r.cut != nil:
+		return r.cut.as(likely)
+	case r.broken != nil:
+		return r.broken
+	default:
+		return errWhole("there is no list or string of bytes in the text").as(weak)
 	}
 	if r.broken != nil && r.how != asInferred {
 		r.b.note(r.broken.off, "this string has no end and was skipped")
@@ -227,16 +226,14 @@ func (r *codeReader) finish() (*builder, *Error) {
 		r.b.note(r.cutAt, "this list has no end and was skipped")
 	}
 	if e := r.messages(); e != nil {
-		return nil, e
+		return e
 	}
-	r.b.form = kept[0].form
-	r.b.why = r.listReason()
-	if kept[0].text {
+	r.b.form = r.pieces[0].form
+	if r.b.why = r.listReason(); r.pieces[0].text {
 		r.b.why = r.stringReason(r.b.form)
 	}
-	r.b.strict = true
 	r.peers()
-	return r.b, nil
+	return nil
 }
 
 // messages adds the pieces as messages: one for those that an operator joins.
@@ -245,14 +242,11 @@ func (r *codeReader) messages() *Error {
 	end := 0 // of the piece before
 	last := ""
 	for i, p := range r.pieces {
-		gap := s[end:p.from]
-		if i > 0 && len(gap) < 80 {
-			if joins(gap) && r.b.places[len(r.b.places)-1].end == p.start {
-				r.b.places[len(r.b.places)-1].end = p.end
-				r.b.cover(span{end, p.to})
-				end = p.to
-				continue
-			}
+		if n := len(r.b.places) - 1; n >= 0 && p.from-end < 80 && joining.MatchString(s[end:p.from]) && r.b.places[n].end == p.start {
+			r.b.places[n].end = p.end
+			r.b.cover(span{end, p.to})
+			end = p.to
+			continue
 		}
 		m := Message{Name: p.name, Number: p.number}
 		r.between(end, p.from, i > 0, true, last, &m)
@@ -260,29 +254,18 @@ func (r *codeReader) messages() *Error {
 		r.b.places = append(r.b.places, place{p.start, p.end, p.from})
 		r.b.cover(p.span)
 		end, last = p.to, p.name
-		if n := len(r.b.msgs); n > MaxMessages {
-			return errTooManyMessages(p.from)
-		}
+		next := len(s)
 		if i+1 < len(r.pieces) {
-			r.checkLength(end, r.pieces[i+1].from, p)
-		} else {
-			r.checkLength(end, len(s), p)
+			next = r.pieces[i+1].from
 		}
+		r.checkLength(end, next, p)
 	}
 	r.between(end, len(s), true, false, last, nil)
 	return nil
 }
 
-// joins reports whether the text between two pieces joins their bytes: an operator, perhaps with the ends of calls around it.
-func joins(gap string) bool {
-	gap = strings.TrimLeft(gap, " \t\r\n)]")
-	n := joinerAt(gap, 0)
-	if n == 0 {
-		return false
-	}
-	gap = strings.TrimSpace(gap[n:])
-	return strings.Trim(gap[callStart(gap, len(strings.TrimRight(gap, "([{"))):], "([{") == strings.TrimRight(gap, "([{")
-}
+// joining matches the text between two pieces whose bytes are one message: an operator, perhaps with the ends of calls around it.
+var joining = regexp.MustCompile(`^[ \t\r\n)\]]*(?:\+\+?|<>|\.\.?|\|\||~|&)\s*[\w.:]*[(\[{]*\s*$`)
 
 // checkLength compares "name_len = 95" of xxd -i with the list before it.
 func (r *codeReader) checkLength(from, to int, p piece) {
@@ -306,7 +289,7 @@ func (r *codeReader) between(from, to int, before, after bool, name string, m *M
 	if from == to {
 		return
 	}
-	tail := from
+	tail, head := from, to
 	if before {
 		if tail = lineEnd(s, from, to); belongs(s[from:tail]) {
 			r.b.cover(span{from, tail})
@@ -314,30 +297,15 @@ func (r *codeReader) between(from, to int, before, after bool, name string, m *M
 			tail = from // it is in front of the next piece on the line
 		}
 	}
-	head := to
-	if after {
-		for n := 0; n < 4 && head > tail; n++ {
-			line := strings.LastIndexByte(s[tail:max(tail, head-1)], '\n') + 1 + tail
-			if n > 0 {
-				if text := strings.TrimRight(s[line:head], " \t\r\n"); text != "" && strings.IndexByte("=([{,:", text[len(text)-1]) < 0 {
-					break
-				}
-			}
-			head = line
-			if n == 0 && strings.TrimSpace(s[head:to]) != "" && strings.TrimSpace(s[head:to]) != "{" {
-				break
-			}
+	if head = r.headOf(tail, to); !after || strings.ContainsAny(s[head:to], "\"`") {
+		head = to
+	} else {
+		if k := strings.LastIndexByte(s[head:to], ';'); k >= 0 && strings.Count(s[head+k:to], "]") <= strings.Count(s[head+k:to], "[") {
+			head += k + 1
 		}
-		if text := s[head:to]; strings.ContainsAny(text, "\"`") {
-			head = to
-		} else {
-			if k := strings.LastIndexByte(text, ';'); k >= 0 && strings.Count(text[k:], "]") <= strings.Count(text[k:], "[") {
-				head += k + 1
-			}
-			r.b.cover(span{head, to})
-			if m != nil && m.Name == "" && head < to && strings.IndexByte(" \t:", s[to-1]) >= 0 { // else a function or type
-				readAround(strings.TrimRight(s[head:to], "=([{<,: \t"), m)
-			}
+		r.b.cover(span{head, to})
+		if m.Name == "" && head < to && strings.IndexByte(" \t:", s[to-1]) >= 0 { // else a function or type
+			readAround(strings.TrimRight(s[head:to], "=([{<,: \t"), m)
 		}
 	}
 	if name != "" && head > tail { // xxd -i
@@ -346,18 +314,32 @@ func (r *codeReader) between(from, to int, before, after bool, name string, m *M
 		}
 	}
 	x := codeLexer{s: s[:head], i: tail}
-	for { // comments are not missed
-		at := x.i
-		tok := x.next()
-		if strings.TrimSpace(s[at:tok.off]) != "" {
+	for at := tail; at < head; at = x.i { // comments are not missed
+		if tok := x.next(); strings.TrimSpace(s[at:tok.off]) != "" {
 			r.b.cover(span{at, tok.off})
-		}
-		if tok.kind == codeEnd {
-			return
 		}
 	}
 }
 
+// headOf returns the start of the statement in front of a piece that starts at to: of its line, or of one of the lines before that end in
+// what goes on.
+func (r *codeReader) headOf(from, to int) int {
+	s, head := r.t.s, to
+	for n := 0; n < 4 && head > from; n++ {
+		line := strings.LastIndexByte(s[from:max(from, head-1)], '\n') + 1 + from
+		text := strings.TrimRight(s[line:head], " \t\r\n")
+		if n > 0 && text != "" && strings.IndexByte("=([{,:", text[len(text)-1]) < 0 {
+			break
+		}
+		head = line
+		if text = strings.TrimSpace(s[head:to]); n == 0 && text != "" && text != "{" {
+			break
+		}
+	}
+	return head
+}
+
+// lineEnd returns the end of the line that has from, at most to.
 func lineEnd(s string, from, to int) int {
 	if n := strings.IndexByte(s[from:to], '\n'); n >= 0 {
 		return from + n
@@ -368,9 +350,8 @@ func lineEnd(s string, from, to int) int {
 // belongs reports whether the rest of a line after bytes has nothing that could be bytes, or change them.
 func belongs(rest string) bool {
 	x := codeLexer{s: rest}
-	for depth := 0; ; {
-		tok := x.next()
-		switch tok.kind {
+	for {
+		switch tok := x.next(); tok.kind {
 		case codeEnd:
 			return true
 		case codeString, codeBroken:
@@ -380,13 +361,8 @@ func belongs(rest string) bool {
 		case codeNumber:
 			return false
 		case codeOther:
-			switch c := rest[tok.off]; {
-			case c == '*' || c == '%' || c == '/':
+			if strings.IndexByte("*%/", rest[tok.off]) >= 0 {
 				return false
-			case c == '(':
-				depth++
-			case c == ')':
-				depth--
 			}
 		}
 	}
@@ -413,15 +389,12 @@ func tryCode(t *pasted) (*builder, *Error) {
 		return nil, nil
 	}
 	b, e := readCode(t, asInferred)
-	if e != nil {
-		return nil, e
-	}
-	if !strings.ContainsAny(t.s, "[{(\"'`<$&#.") {
-		if h := (hexReader{t: t}); h.read() == nil && b.form == formNumberArray {
+	if e == nil && b.form == formNumberArray && !strings.ContainsAny(t.s, "[{(\"'`<$&#.") {
+		if h := (hexReader{t: t}); h.read() == nil {
 			return nil, nil
 		}
 	}
-	return b, nil
+	return b, e
 }
 
 // readArrays reads the forms of lists.
@@ -431,10 +404,11 @@ func readArrays(t *pasted) (*builder, *Error) { return readCode(t, asInferred) }
 // with how.
 func stringReader(form string, how stringReading) reader {
 	return func(t *pasted) (*builder, *Error) {
-		if b, e := readCode(t, asInferred); e == nil && b.form == form {
-			return b, nil
+		b, e := readCode(t, asInferred)
+		if e != nil || b.form != form {
+			b, e = readCode(t, how)
 		}
-		return readCode(t, how)
+		return b, e
 	}
 }
 
@@ -443,14 +417,11 @@ func codeLike(t *pasted) bool {
 	if strings.ContainsAny(t.s, "[{(\"'`<$&#") || strings.Contains(t.s, "0x") {
 		return true
 	}
-	found, n := false, 0
-	t.lines(func(l line) bool {
+	for l := range t.head(200) {
 		words := strings.Fields(strings.ToLower(l.text[:min(len(l.text), 80)]))
-		for i := 0; i < len(words) && i < 2; i++ {
-			found = found || directives[words[i]] != 0
+		if slices.ContainsFunc(words[:min(len(words), 2)], func(w string) bool { return directives[w] != 0 }) {
+			return true
 		}
-		n++
-		return !found && n < 200
-	})
-	return found
+	}
+	return false
 }

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,18 +71,34 @@ var byteNames = []string{
 	"buffer", "value", "tcp.payload", "udp.payload",
 }
 
-// Names of columns with other properties of a message.
-var (
-	dirNames     = []string{"dir", "direction", "way", "flow", "peer", "side", "origin", "inout", "outbound", "incoming", "outgoing", "inbound"}
-	timeNames    = []string{"time", "timestamp", "ts", "at", "clock", "date", "datetime", "when", "frame.time_epoch", "time_epoch"}
-	nameNames    = []string{"name", "message", "msg", "opcode_name", "packet_name", "type", "def", "packet", "info"}
-	versionNames = []string{"version", "ver"}
-	sourceNames  = []string{"src", "source", "ip.src", "ipv6.src", "srcip", "srcaddr", "sourceip", "sourceaddress"}
-	destNames    = []string{"dst", "destination", "ip.dst", "ipv6.dst", "dstip", "dstaddr", "destinationip", "destinationaddress"}
-	fromPorts    = []string{"srcport", "sport", "udp.srcport", "tcp.srcport", "sourceport"}
-	toPorts      = []string{"dstport", "dport", "udp.dstport", "tcp.dstport", "destinationport"}
-	numberNames  = []string{"n", "no", "no.", "number", "packet", "frame.number", "num", "id", "#"}
+// role is a property of a message that has a column.
+type role int
+
+const (
+	roleDir role = iota
+	roleTime
+	roleName
+	roleVersion
+	roleNumber
+	roleSource // the ends, by the names of tshark and Wireshark
+	roleFromPort
+	roleDest
+	roleToPort
+	roles
 )
+
+// roleNames are the names of columns of each role; directions and times are also known by their contents.
+var roleNames = [roles][]string{
+	roleDir:      {"dir", "direction", "way", "flow", "peer", "side", "origin", "inout", "outbound", "incoming", "outgoing", "inbound"},
+	roleTime:     {"time", "timestamp", "ts", "at", "clock", "date", "datetime", "when", "frame.time_epoch", "time_epoch"},
+	roleName:     {"name", "message", "msg", "opcode_name", "packet_name", "type", "def", "packet", "info"},
+	roleVersion:  {"version", "ver"},
+	roleNumber:   {"n", "no", "no.", "number", "packet", "frame.number", "num", "id", "#"},
+	roleSource:   {"src", "source", "ip.src", "ipv6.src", "srcip", "srcaddr", "sourceip", "sourceaddress"},
+	roleFromPort: {"srcport", "sport", "udp.srcport", "tcp.srcport", "sourceport"},
+	roleDest:     {"dst", "destination", "ip.dst", "ipv6.dst", "dstip", "dstaddr", "destinationip", "destinationaddress"},
+	roleToPort:   {"dstport", "dport", "udp.dstport", "tcp.dstport", "destinationport"},
+}
 
 // rankName returns the index of a column's name in a list, plus 50 for each step of a path that ends in such a name; -1 if it does not
 // match.
@@ -98,40 +115,49 @@ func rankName(name string, list []string) int {
 	return -1
 }
 
+// tableReader reads the rows of a table, once its columns are chosen.
+type tableReader struct {
+	t     *pasted
+	b     *builder
+	names []string
+	stats []columnStat
+	col   int // of the bytes
+	kind  bytesKind
+	of    [roles]int // columns of the roles, -1 if there is none
+	ends  rowEnds
+}
+
 // readTable reads all rows of a table.
 func readTable(t *pasted, tb table, form string) (*builder, *Error) {
-	var stats []columnStat
+	r := tableReader{t: t, b: &builder{form: form}}
 	rows := 0
-	e := tb.walk(func(r *row) *Error {
+	e := tb.walk(func(row *row) *Error {
 		rows++
-		for _, c := range r.cells {
-			for len(stats) <= c.column {
-				stats = append(stats, columnStat{})
+		for _, c := range row.cells {
+			for len(r.stats) <= c.column {
+				r.stats = append(r.stats, columnStat{})
 			}
-			stats[c.column].count(c)
+			r.stats[c.column].count(c)
 		}
 		return nil
 	})
 	if e != nil {
 		return nil, e
 	}
-	names := tb.names()
-	col, kind := chooseColumn(names, stats)
-	if col < 0 {
-		return nil, errNoColumn(names, rows)
+	r.names = tb.names()
+	if r.chooseColumn(); r.col >= 0 {
+		r.chooseRoles()
+		e = tb.walk(r.row)
 	}
-	b := &builder{form: form}
-	m := metaColumns(names, stats, col)
-	e = tb.walk(func(r *row) *Error { return readRow(t, b, names, r, col, kind, m) })
+	if e == nil && len(r.b.msgs) == 0 {
+		e = errNoColumn(r.names, rows)
+	}
 	if e != nil {
 		return nil, e
 	}
-	if len(b.msgs) == 0 {
-		return nil, errNoColumn(names, rows)
-	}
-	b.why = m.reason(names, stats, col, kind)
-	m.ends.tell(b)
-	return b, nil
+	r.b.why = r.reason()
+	r.ends.tell(r.b)
+	return r.b, nil
 }
 
 func errNoColumn(names []string, rows int) *Error {
@@ -180,134 +206,113 @@ func (s *columnStat) count(c cell) {
 	if _, ok := base64Cell(nil, c.text); ok {
 		s.base64++
 		s.chars += len(c.text)
-		if surelyBase64(c.text) {
+		if strings.ContainsAny(c.text, "=+/") || len(c.text)-hexAmong(c.text) >= 3 { // not hex with a wrong digit
 			s.sure++
 		}
 	}
 }
 
-// surelyBase64 reports whether a cell that is valid base64 cannot be hex with a wrong digit.
-func surelyBase64(text string) bool {
-	strange := 0
-	for i := range len(text) {
-		switch c := text[i]; {
-		case c == '=', c == '+', c == '/':
-			return true
-		case !scan.IsHex(c):
-			strange++
-		}
-	}
-	return strange >= 3
-}
-
-// chooseColumn picks the column of bytes: by its name, else the one with the longest contents; -1 if there is none.
-func chooseColumn(names []string, stats []columnStat) (col int, kind bytesKind) {
-	best, bestRank := -1, int64(0)
-	for i, s := range stats {
-		if s.cells == 0 {
-			continue
-		}
-		fits, k := s.hex == s.cells, bytesHex
-		if !fits && s.lists == s.cells {
-			fits, k = true, bytesList
-		}
-		rank := rankName(names[i], byteNames)
-		// A column that is mostly hex is hex: its other cells are errors, not a reason to read all as base64, unless they can only be
-		// base64. Base64 of zeros looks like hex.
-		mostly := 2*s.hex >= s.cells && s.hex > 0 && !(s.sure > 0 && s.base64 == s.cells && s.quads == s.cells)
-		switch {
-		case fits:
-		case rank >= 0 && mostly:
-			fits = true
-		case s.base64 == s.cells && !mostly && (rank >= 0 || s.longest >= 8):
-			fits, k = true, bytesBase64
-		}
-		if !fits || rank < 0 && (s.times == s.cells || k == bytesHex && s.longest < minHexCell || k == bytesBase64 && s.longest < 16) {
+// chooseColumn picks the column of bytes: by its name, else the one with the longest contents.
+func (r *tableReader) chooseColumn() {
+	r.col = -1
+	best := int64(0)
+	for i, s := range r.stats {
+		rank := rankName(r.names[i], byteNames)
+		kind, ok := s.bytes(rank >= 0)
+		if !ok || rank < 0 && (s.times == s.cells || kind == bytesHex && s.longest < minHexCell || kind == bytesBase64 && s.longest < 16) {
 			continue
 		}
 		score := int64(s.chars)
 		switch {
 		case rank >= 0:
 			score += 1 << 50 >> min(rank, 20)
-		case rankName(names[i], numberNames) >= 0, rankName(names[i], timeNames) >= 0, rankName(names[i], versionNames) >= 0:
+		case r.isNamed(i, roleNumber), r.isNamed(i, roleTime), r.isNamed(i, roleVersion):
 			continue
-		case k == bytesHex:
+		case kind == bytesHex:
 			score *= 2
 		}
-		if best < 0 || score > bestRank {
-			best, bestRank, kind = i, score, k
+		if r.col < 0 || score > best {
+			r.col, best, r.kind = i, score, kind
 		}
 	}
-	return best, kind
 }
 
-// role is a property of a message that has a column.
-type role uint8
+func (r *tableReader) isNamed(i int, as role) bool { return rankName(r.names[i], roleNames[as]) >= 0 }
 
-const (
-	roleDir role = iota
-	roleTime
-	roleName
-	roleVersion
-	roleNumber
-	roles int = iota
-)
-
-// roleNames are the names of columns of each role; directions and times are also known by their contents.
-var roleNames = [roles][]string{dirNames, timeNames, nameNames, versionNames, numberNames}
-
-// metaColumn holds the columns with other properties of the message, -1 if there is none.
-type metaColumn struct {
-	of   [roles]int
-	ends *rowEnds
+// bytes returns the encoding of a column, if it can be one of bytes.
+//
+// A column that is mostly hex is hex: its other cells are errors, not a reason to read all as base64, unless they can only be base64.
+// Base64 of zeros looks like hex.
+func (s *columnStat) bytes(named bool) (kind bytesKind, ok bool) {
+	mostly := 2*s.hex >= s.cells && s.hex > 0 && !(s.sure > 0 && s.base64 == s.cells && s.quads == s.cells)
+	switch {
+	case s.cells == 0:
+		return bytesHex, false
+	case s.hex == s.cells:
+		return bytesHex, true
+	case s.lists == s.cells:
+		return bytesList, true
+	case named && mostly:
+		return bytesHex, true
+	}
+	return bytesBase64, s.base64 == s.cells && !mostly && (named || s.longest >= 8)
 }
 
-// metaColumns finds them by name, direction and time also by contents.
-func metaColumns(names []string, stats []columnStat, bytes int) (m metaColumn) {
-	used := []int{bytes}
-	for r := range m.of {
-		best, rank := -1, 50 // a name at the end of a path belongs to something else
-		for i, n := range names {
-			if k := rankName(n, roleNames[r]); k >= 0 && k < rank && !slices.Contains(used, i) && n != "_type" { // tshark writes a constant there
+// chooseRoles finds the columns with other properties of a message by name, directions and times also by contents.
+func (r *tableReader) chooseRoles() {
+	used := []int{r.col}
+	for as := range roles {
+		best, rank := -1, 50 // a name at the end of a path belongs to something else, unless it is an end
+		for i, n := range r.names {
+			if slices.Contains(used, i) || as >= roleSource && (i >= len(r.stats) || r.stats[i].cells == 0) {
+				continue
+			}
+			k := rankName(n, roleNames[as])
+			if as >= roleSource {
+				if k = rankEnd(n, roleNames[as]); best < 0 {
+					rank = k + 1
+				}
+			}
+			if k >= 0 && k < rank && n != "_type" { // tshark writes a constant there
 				best, rank = i, k
 			}
 		}
-		for i, s := range stats {
-			says := role(r) == roleDir && s.dirs == s.cells || role(r) == roleTime && s.times == s.cells
+		for i, s := range r.stats {
+			says := as == roleDir && s.dirs == s.cells || as == roleTime && s.times == s.cells
 			if best < 0 && says && s.cells > 0 && !slices.Contains(used, i) {
 				best = i
 			}
 		}
-		if m.of[r] = best; best >= 0 {
+		if r.of[as] = best; best >= 0 {
 			used = append(used, best)
 		}
 	}
-	m.ends = newRowEnds(names, stats, used)
-	return m
+	if r.of[roleSource] < 0 || r.of[roleDest] < 0 {
+		copy(r.of[roleSource:], []int{-1, -1, -1, -1})
+	}
 }
 
 // maxUnread bounds the columns that are said not to be read.
 const maxUnread = 8
 
 // reason returns the Why of a table.
-func (m metaColumn) reason(names []string, stats []columnStat, col int, kind bytesKind) string {
-	quoted := func(i int) string { return scan.Quote(names[i]) }
-	why := "rows; column " + quoted(col) + [...]string{" is hex", " is base64", " is lists of numbers"}[kind]
-	for i, s := range stats {
-		if i != col && s.cells > 0 && s.hex == s.cells && s.longest >= 8 {
+func (r *tableReader) reason() string {
+	quoted := func(i int) string { return scan.Quote(r.names[i]) }
+	why := "rows; column " + quoted(r.col) + [...]string{" is hex", " is base64", " is lists of numbers"}[r.kind]
+	for i, s := range r.stats {
+		if i != r.col && s.cells > 0 && s.hex == s.cells && s.longest >= 8 {
 			why += ", " + quoted(i) + " could be too"
 			break
 		}
 	}
-	for r, what := range [...]string{roleDir: "direction", roleTime: "time", roleName: "name"} {
-		if i := m.of[r]; i >= 0 {
+	for as, what := range [...]string{roleDir: "direction", roleTime: "time", roleName: "name"} {
+		if i := r.of[as]; i >= 0 {
 			why += ", " + quoted(i) + " the " + what
 		}
 	}
 	var left []string
-	for i, s := range stats {
-		used := i == col || slices.Contains(m.of[:], i) || m.ends != nil && slices.Contains(m.ends.columns[:], i)
-		if s.cells > 0 && !used {
+	for i, s := range r.stats {
+		if s.cells > 0 && i != r.col && !slices.Contains(r.of[:], i) {
 			if left = append(left, quoted(i)); len(left) > maxUnread {
 				left[maxUnread] = "…"
 				break
@@ -320,100 +325,88 @@ func (m metaColumn) reason(names []string, stats []columnStat, col int, kind byt
 	return why
 }
 
-// readRow makes a message from a row.
-func readRow(t *pasted, b *builder, names []string, r *row, col int, kind bytesKind, meta metaColumn) *Error {
+// row makes a message from a row.
+func (r *tableReader) row(row *row) *Error {
 	var m Message
-	unnamed := strings.HasPrefix(names[0], "column ") // columns without names are not known to be something else
-	start, found := len(b.out), false
-	ends := meta.ends
-	ends.begin()
-	for _, c := range r.cells {
-		if ends.take(c) {
-			continue
-		}
-		switch c.column {
-		case col:
+	var ends [4]string
+	start, found := len(r.b.out), false
+	for _, c := range row.cells {
+		switch as := role(slices.Index(r.of[:], c.column)); {
+		case c.column == r.col:
 			if c.kind == cellNull || found {
 				continue
 			}
 			found = true
-			if e := appendCell(t, b, c, kind); e != nil {
+			if e := r.bytes(c); e != nil {
 				return e.as(certain)
 			}
-		case meta.of[roleDir]:
-			m.Dir = DirOf(names[c.column], c.text)
-		case meta.of[roleTime]:
+		case as >= roleSource:
+			if len(c.text) < 64 {
+				ends[as-roleSource] = strings.TrimSpace(c.text)
+			}
+		case as == roleDir:
+			m.Dir = DirOf(r.names[c.column], c.text)
+		case as == roleTime:
 			m.Time, _ = scan.ParseStamp(c.text)
-		case meta.of[roleName]:
-			if c.kind == cellText {
-				m.Name = strings.Clone(c.text)
-			}
-		case meta.of[roleVersion]:
+		case as == roleName && c.kind == cellText:
+			m.Name = strings.Clone(c.text)
+		case as == roleVersion:
 			m.Version, _ = strconv.Atoi(c.text)
-		case meta.of[roleNumber]:
+		case as == roleNumber:
 			m.Number, _ = strconv.Atoi(c.text)
-		default:
-			if unnamed {
-				b.lost += len(c.text)
-			}
+		case as < 0 && strings.HasPrefix(r.names[0], "column "): // columns without names are not known to be something else
+			r.b.lost += len(c.text)
 		}
 	}
 	if !found {
-		b.note(r.off, "this row has no bytes and was skipped")
+		r.b.note(row.off, "this row has no bytes and was skipped")
 		return nil
 	}
-	if dir, conn, ok := ends.dir(names[col]); ok {
-		m.Conn = conn
-		if m.Dir == schema.Both {
-			m.Dir = dir
+	if r.of[roleSource] >= 0 {
+		if dir, conn, ok := r.ends.dir(ends, r.names[r.col]); ok {
+			m.Dir, m.Conn = cmp.Or(m.Dir, dir), conn
 		}
 	}
-	return b.add(m, start, r.off)
+	return r.b.add(m, start, row.off)
 }
 
-// appendCell appends the bytes of a cell.
-func appendCell(t *pasted, b *builder, c cell, kind bytesKind) *Error {
-	switch kind {
+// bytes appends the bytes of a cell.
+func (r *tableReader) bytes(c cell) *Error {
+	switch r.kind {
+	case bytesList:
+		return appendListCell(r.b, c)
 	case bytesBase64:
 		var ok bool
-		if b.out, ok = base64Cell(b.out, c.text); !ok {
-			return errFound(t, c.off, "base64")
+		if r.b.out, ok = base64Cell(r.b.out, c.text); !ok {
+			return errFound(r.t, c.off, "base64")
 		}
 		return nil
-	case bytesList:
-		return appendListCell(t, b, c)
 	}
-	off, ok := hexCell(c.text)
-	if !ok {
-		if off == len(c.text) {
-			return errOdd(c.off+max(off-1, 0), hexAmong(c.text), "# hex digits")
-		}
-		return errFound(t, c.off+off, "hex digits")
+	switch at, ok := hexCell(c.text); {
+	case ok:
+		r.b.out, _ = appendDigits(r.b.out, c.text)
+		return nil
+	case at == len(c.text):
+		return errOdd(c.off+max(at-1, 0), hexAmong(c.text), "# hex digits")
+	default:
+		return errFound(r.t, c.off+at, "hex digits")
 	}
-	b.out, _ = appendDigits(b.out, c.text)
-	return nil
-}
-
-func trimHexMark(s string) string {
-	if len(s) > 2 && (s[0] == '0' || s[0] == '\\') && s[1]|0x20 == 'x' {
-		return s[2:]
-	}
-	return s
 }
 
 // hexCell reports whether s is hex with an even number of digits, with spaces, colons or hyphens between bytes and 0x or \x before them. If
 // not, off is the position of the first mistake.
 func hexCell(s string) (off int, ok bool) {
-	body := trimHexMark(s)
-	skipped := len(s) - len(body)
-	half := false
-	for i := range len(body) {
-		switch c := body[i]; {
+	from, half := 0, false
+	if len(s) > 2 && (s[0] == '0' || s[0] == '\\') && s[1]|0x20 == 'x' {
+		from = 2
+	}
+	for i := from; i < len(s); i++ {
+		switch c := s[i]; {
 		case scan.IsHex(c):
 			half = !half
-		case (c == ' ' || c == ':' || c == '-') && !half && i > 0:
+		case (c == ' ' || c == ':' || c == '-') && !half && i > from:
 		default:
-			return skipped + i, false
+			return i, false
 		}
 	}
 	return len(s), !half
@@ -432,7 +425,7 @@ func base64Cell(out []byte, s string) (_ []byte, ok bool) {
 }
 
 // appendListCell appends the bytes of a list of numbers.
-func appendListCell(t *pasted, b *builder, c cell) *Error {
+func appendListCell(b *builder, c cell) *Error {
 	for i := 0; i < len(c.text); {
 		if s := c.text[i]; !scan.IsDigit(s) && s != '-' {
 			i++

@@ -1,10 +1,10 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
-
-	"wirebench/codec/scan"
 )
 
 // Comma-separated values, also with semicolons, tabs or bars between the cells (RFC 4180 for quotes).
@@ -21,82 +21,67 @@ func tryCSV(t *pasted) (*builder, *Error) {
 	}
 	b, e := c.read()
 	if e != nil {
+		e.strength = weak
 		if c.header && rankedColumn(c.list) {
-			return nil, e.as(likely)
+			e.strength = likely
 		}
-		return nil, e.as(weak)
 	}
-	return b, nil
+	return b, e
 }
 
 // literals reports whether the cells of the first row are literals of bytes: then it is a list.
 func (c *csvTable) literals() bool {
-	if _, e := c.record(len(c.t.s) - len(strings.TrimLeft(c.t.s, "\r\n \t"))); e != nil {
-		return false
-	}
+	_, e := c.record(len(c.t.s) - len(strings.TrimLeft(c.t.s, "\r\n \t")))
 	n := 0
 	for _, cell := range c.row.cells {
-		if x, ok := readElement(&pasted{cell.text + ","}, 0); ok && !x.bad {
+		if x, ok := readElement(&pasted{cell.text + ","}, 0); ok && x.isByte() {
 			n++
 		}
 	}
-	return n >= 3 && n >= len(c.row.cells)-2
+	return e == nil && n >= 3 && n >= len(c.row.cells)-2
 }
 
 // tryCSVHeader is tryCSV for tables whose header names a column of bytes: those are tables even if quotes look like code.
 func tryCSVHeader(t *pasted) (*builder, *Error) {
-	sep := csvSeparator(t)
-	if sep == 0 {
-		return nil, nil
+	if sep := csvSeparator(t); sep != 0 {
+		if c := newCSVTable(t, sep); c.header && rankedColumn(c.list) && len(c.list) > 1 {
+			return tryCSV(t)
+		}
 	}
-	if c := newCSVTable(t, sep); !c.header || !rankedColumn(c.list) || len(c.list) < 2 {
-		return nil, nil
-	}
-	return tryCSV(t)
+	return nil, nil
 }
 
 // rankedColumn reports whether a header names a column of bytes.
 func rankedColumn(names []string) bool {
-	for _, n := range names {
-		if rankName(n, byteNames) >= 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(names, func(n string) bool { return rankName(n, byteNames) >= 0 })
 }
 
 // readCSV reads the form "csv".
 func readCSV(t *pasted) (*builder, *Error) {
-	sep := csvSeparator(t)
-	if sep == 0 {
-		sep = ','
-	}
-	return newCSVTable(t, sep).read()
+	return newCSVTable(t, cmp.Or(csvSeparator(t), ',')).read()
 }
 
 // csvSeparator returns the character that splits the first rows into the same number of cells, at least two; 0 if there is none.
 func csvSeparator(t *pasted) byte {
 	var best byte
-	bestCount := 1
+	most := 1
 	for _, sep := range []byte{',', ';', '\t', '|'} {
-		count, rows, same := 0, 0, true
+		count, same := 0, true
 		c := csvTable{t: t, sep: sep}
-		for i := 0; i < len(t.s) && rows < 20 && same; {
+		for i, rows := 0, 0; i < len(t.s) && rows < 20 && same; {
 			next, e := c.record(i)
 			if e != nil {
 				break
 			}
-			n := len(c.row.cells)
-			i = next
-			if n == 0 {
-				continue
+			if n := len(c.row.cells); n > 0 {
+				same = rows == 0 || n == count
+				count = n
+				rows++
 			}
-			same = rows == 0 || n == count
-			count = n
-			rows++
+			i = next
 		}
-		if same && rows > 0 && count > bestCount && count <= maxColumns {
-			best, bestCount = sep, count
+		if same && count > most && count <= maxColumns {
+			best, most = sep, count
 		}
 	}
 	return best
@@ -110,22 +95,13 @@ type csvTable struct {
 	row    row
 }
 
+// newCSVTable takes the first row as a header if it names a column of bytes, or has no digit while a later row has.
 func newCSVTable(t *pasted, sep byte) *csvTable {
 	c := &csvTable{t: t, sep: sep}
-	c.readHeader()
-	return c
-}
-
-// readHeader takes the first row as a header if it names a column of bytes, or has no digit while a later row has.
-func (c *csvTable) readHeader() {
-	i := 0
-	for i < len(c.t.s) {
+	for i := 0; i < len(t.s) && len(c.row.cells) == 0; {
 		next, e := c.record(i)
 		if e != nil {
-			return
-		}
-		if len(c.row.cells) > 0 {
-			break
+			return c
 		}
 		i = next
 	}
@@ -138,39 +114,36 @@ func (c *csvTable) readHeader() {
 	if c.header = rankedColumn(names) || !digits; c.header {
 		c.list = names
 	}
+	return c
 }
 
 func (c *csvTable) names() []string { return c.list }
 
 func (c *csvTable) read() (*builder, *Error) {
 	b, e := readTable(c.t, c, formCSV)
-	if e != nil {
-		return nil, e
+	if e == nil {
+		b.why = fmt.Sprintf("cells separated by %q, ", c.sep) + b.why
 	}
-	b.why = fmt.Sprintf("cells separated by %q, ", c.sep) + b.why
-	return b, nil
+	return b, e
 }
 
 func (c *csvTable) walk(visit func(r *row) *Error) *Error {
-	first := true
+	header := c.header
 	for i := 0; i < len(c.t.s); {
 		next, e := c.record(i)
 		if e != nil {
 			return e
 		}
 		i = next
-		if len(c.row.cells) == 0 {
-			continue
-		}
 		for n := len(c.list); n < len(c.row.cells); n++ {
 			c.list = append(c.list, fmt.Sprintf("column %d", n+1))
 		}
-		if header := first && c.header; !header {
+		if len(c.row.cells) > 0 && !header {
 			if e := visit(&c.row); e != nil {
 				return e
 			}
 		}
-		first = false
+		header = header && len(c.row.cells) == 0
 	}
 	return nil
 }
@@ -183,28 +156,22 @@ func (c *csvTable) record(i int) (next int, _ *Error) {
 		for i < len(s) && (s[i] == ' ' || s[i] == '\t' && c.sep != '\t') {
 			i++
 		}
-		var text string
-		start := i
-		if i < len(s) && s[i] == '"' {
+		start, quoted := i, i < len(s) && s[i] == '"'
+		text := ""
+		if quoted {
 			end, ok := quotedCell(s, i)
 			if !ok {
 				return len(s), errAt(i, "this quoted cell has no end")
 			}
-			text = s[i+1 : end-1]
-			if strings.Contains(text, `""`) {
-				text = strings.ReplaceAll(text, `""`, `"`)
-			}
+			text = strings.ReplaceAll(s[i+1:end-1], `""`, `"`)
 			start, i = i+1, end
-			for i < len(s) && s[i] != c.sep && s[i] != '\n' {
-				if !scan.IsSpace(s[i]) && s[i] != '\r' {
-					return len(s), errFound(c.t, i, "the end of the cell")
-				}
-				i++
+		}
+		for ; i < len(s) && s[i] != c.sep && s[i] != '\n'; i++ {
+			if quoted && !isBlank(s[i]) {
+				return len(s), errFound(c.t, i, "the end of the cell")
 			}
-		} else {
-			for i < len(s) && s[i] != c.sep && s[i] != '\n' {
-				i++
-			}
+		}
+		if !quoted {
 			text = strings.TrimRight(s[start:i], " \r")
 		}
 		if column < maxColumns {
@@ -223,14 +190,11 @@ func (c *csvTable) record(i int) (next int, _ *Error) {
 // quotedCell returns the end of the quoted cell at i. A doubled quote is an escaped one.
 func quotedCell(s string, i int) (end int, ok bool) {
 	for k := i + 1; k < len(s); k++ {
-		if s[k] != '"' {
-			continue
+		if s[k] == '"' {
+			if k++; k == len(s) || s[k] != '"' {
+				return k, true
+			}
 		}
-		if k+1 < len(s) && s[k+1] == '"' {
-			k++
-			continue
-		}
-		return k + 1, true
 	}
 	return len(s), false
 }

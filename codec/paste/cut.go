@@ -10,6 +10,17 @@ const (
 	maxCutSearch = 4 << 20 // bytes of a text for which more than one line is tried
 )
 
+// readOrCut reads a text. If it is invalid, it is read without its incomplete end, if it has one.
+func readOrCut(text string, file bool, read func(text string) (*Paste, error)) (*Paste, error) {
+	p, err := read(text)
+	if err != nil {
+		if cut := readCut(text, file, read); cut != nil {
+			return cut, nil
+		}
+	}
+	return p, err
+}
+
 // readCut reads an invalid text without its incomplete end. It returns nil if read finds the rest invalid too. A text from a clipboard is
 // accepted only if it is a conversation, since otherwise a mistake in the last line should be an error; for a file several messages
 // suffice.
@@ -22,10 +33,7 @@ func readCut(text string, file bool, read func(text string) (*Paste, error)) *Pa
 	if len(t.s) > maxCutSearch {
 		tries = 1
 	}
-	for end := len(t.s); tries > 0; tries-- {
-		if end = strings.LastIndexByte(t.s[:end], '\n'); end <= 0 {
-			return nil
-		}
+	for end := strings.LastIndexByte(t.s, '\n'); end > 0 && tries > 0; end, tries = strings.LastIndexByte(t.s[:end], '\n'), tries-1 {
 		rest := t.s[:end+1]
 		p, err := read(rest)
 		if err != nil {

@@ -37,11 +37,11 @@
 // A form is a row of the table in forms.go, and a reader.
 //
 //  1. Add its id to the constants, and a row at its position in menus: FormInfo, the reader, its detection, its traits.
-//  2. Write the reader in a file of its own. It reads the lines of the text (pasted.each), calls builder.begin where a message starts,
-//     appends its bytes to builder.out, and calls builder.end; and builder.leave for each part of the text that it does not read, or
-//     builder.addLabel for lines that may tell about the next message; or it sets builder.strict and calls builder.cover for what it
-//     reads. A mistake is an Error with its position (errAt, errFound). A dump with offsets needs no reader: its units are a row of units.
-//  3. To have it recognised, write a function that finds the form's signature (bySign), or a try function, which returns nil, nil for
+//  2. Write the reader in a file of its own. It reads the lines of the text (pasted.each), calls builder.begin where a message starts and
+//     appends its bytes to builder.out; it calls builder.leave for each part of the text that it does not read, or builder.addLabel for
+//     lines that may tell about the next message; or it sets builder.strict and calls builder.cover for what it reads. builder.whole ends
+//     it. A mistake is an Error with its position (errAt, errFound). A dump with offsets needs no reader: its units are a row of units.
+//  3. To have it recognised, write a function or a pattern that finds the form's signature (bySign), or a try function, which returns nil, nil for
 //     other texts, and give it a turn before the forms with weaker signatures: of candidates with equal scores the first is taken.
 //  4. Add texts to TestRecognise; the fuzz targets and the menu take the form from the table.
 //

@@ -13,13 +13,10 @@ import (
 func dumpReader(form string) reader {
 	return func(t *pasted) (*builder, *Error) {
 		d, e := readDump(t, form)
-		if d != nil {
-			return d.b, nil
+		if d == nil {
+			return nil, cmp.Or(e, errWhole("no line of the text is a line of this form"))
 		}
-		if e == nil {
-			e = errWhole("no line of the text is a line of this form")
-		}
-		return nil, e
+		return d.b, nil
 	}
 }
 
@@ -53,25 +50,22 @@ func readDump(t *pasted, form string) (*dumper, *Error) {
 	failed := 0 // evidence for the shape of fail
 	for i := range shapes {
 		d := &dumper{t: t, shape: &shapes[i], b: &builder{}, chosen: form != ""}
-		if e := d.read(); e != nil {
-			if (d.sure() || d.chosen) && (fail == nil || e.off > fail.off) {
-				fail, failed = e.as(max(e.strength, likely)), d.supports()
-				if fail.Form = d.formID(); !d.sure() {
-					failed = -1
-				}
-				if failed > 0 {
-					fail.strength = certain
-				}
-			}
-			continue
-		}
-		if d.lines == 0 || !d.chosen && !d.sure() {
-			continue
-		}
-		if best == nil || d.better(best) {
+		e := d.read()
+		switch sure := d.sure(); {
+		case !sure && !d.chosen || e == nil && d.lines == 0:
+		case e == nil && (best == nil || d.better(best)):
 			best = d
+		case e != nil && (fail == nil || e.off > fail.off):
+			fail, failed = e.as(max(e.strength, likely)), -1
+			fail.Form = d.formID()
+			if sure {
+				failed = d.supports()
+			}
+			if failed > 0 {
+				fail.strength = certain
+			}
 		}
-		if best.misfits == 0 && best.others == 0 && best.sure() {
+		if best != nil && best.misfits == 0 && best.others == 0 && best.sure() {
 			break
 		}
 	}
@@ -100,7 +94,6 @@ type dumper struct {
 	starAt     int    // position of a "*" before the next offset, or -1
 	width      int    // bytes of a full line, 0 if not known
 	intro      intro  // introduction of the next message
-	said       intro  // introduction of the current one
 	parted     bool   // a line that is not of the dump was read since the last data
 	evidence
 }
@@ -115,18 +108,16 @@ type evidence struct {
 	fits, dots int
 	misfits    int
 	misfitAt   int
-	bars       int // texts between bars
-	angles     int
-	dashes     int
-	letters    int  // cells of characters
-	intros     int  // messages with an intro
-	digits     int  // of the first offset, with its marks
-	zeroBase   bool // all messages start at offset 0
+	bars       int    // texts between bars
+	angles     int    // texts between angle brackets
+	intros     int    // messages with an intro
+	first      offset // of the dump
+	zeroBase   bool   // all messages start at offset 0
 	repeats    bool
+	dashed     bool
+	letters    bool // cells of characters
 	padded     bool // a line is shorter than the previous ones and padded with spaces
 	unpadded   bool // such a line is not padded
-	marked     bool // the first offset has 0x before it
-	ticked     bool // WinDbg's mark is in it
 	boxed      bool
 }
 
@@ -143,28 +134,26 @@ func (d *dumper) better(other *dumper) bool {
 
 // sure reports whether there is enough evidence that the text is a dump of this shape.
 func (d *dumper) sure() bool {
-	x := d.shape
+	x, digits := d.shape, d.first.end
 	switch {
 	case d.lines == 0 || d.others > d.lines && d.fits+d.dots < d.lines && d.continued < 2 || d.jumps > d.continued:
 		return false
 	case x.cells:
-		return d.letters > 0 && d.zeroBase // od -tu1 has the same columns
+		return d.letters && d.zeroBase // od -tu1 has the same columns
 	case x.offsets == none && x.unit == unitByte:
 		return d.texts == d.lines && (d.bars+d.angles == d.lines || d.fits+d.dots == d.lines && d.misfits == 0)
 	case x.offsets == none:
 		return d.texts == d.lines && d.angles > 0 || x.digits == tickedDigits && len(d.b.out) > x.bytes
-	case x.offsets == address && !d.ticked && d.dashes == 0 && x.digits < 8:
+	case x.offsets == address && !d.first.ticked() && !d.dashed && x.digits < 8:
 		return false
-	case d.continued > 0 || d.fits > 0:
-		return true
-	case x.form == formGDB:
+	case d.continued > 0 || d.fits > 0 || x.form == formGDB:
 		return true
 	case x.offsets == colon:
-		return d.digits > 6 || d.zeroBase && d.digits > 4
+		return digits > 6 || d.zeroBase && digits > 4
 	case x.offsets == address:
-		return d.ticked || d.dashes > 0
+		return d.first.ticked() || d.dashed
 	}
-	return d.bars+d.angles > 0 || d.zeroBase && d.digits >= 4 && d.digits != x.digits && (x.digits == 2 || d.digits == 7 && x.digits > 0)
+	return d.bars+d.angles > 0 || d.zeroBase && digits >= 4 && digits != x.digits && (x.digits == 2 || digits == 7 && x.digits > 0)
 }
 
 // otherBase decides whether offsets are octal, decimal or hex if only "*" lines are between them, or spaces, so that several readings are
@@ -182,60 +171,57 @@ func (d *dumper) otherBase(shapes []shape) *dumper {
 		if e := o.read(); e != nil || !o.sure() || d.better(o) || len(o.b.out) == len(d.b.out) {
 			continue
 		}
-		chosen, left := d, o
 		if d.unpadded && d.shape.base == 16 && !d.shape.cells {
-			chosen, left = o, d
+			d, o = o, d
 		}
-		note := fmt.Sprintf("the offsets also read as %s, which makes %d bytes instead of %d", left.shape.baseName(), len(left.b.out), len(chosen.b.out))
-		if f := left.formID(); f != chosen.formID() {
+		note := fmt.Sprintf("the offsets also read as %s, which makes %d bytes instead of %d", o.shape.baseName(), len(o.b.out), len(d.b.out))
+		if f := o.formID(); f != d.formID() {
 			note += fmt.Sprintf("; if so, choose the form %q", f)
 		}
-		chosen.b.note(chosen.b.first, "%s", note)
-		return chosen
+		d.b.note(d.b.first, "%s", note)
+		break
 	}
 	return d
 }
 
+// maxUnsure is the number of lines after which a shape whose evidence is on each line is given up without it.
+const maxUnsure = 200
+
 func (d *dumper) read() *Error {
 	d.starAt, d.zeroBase = -1, true
-	off := 0
-	for {
-		l, after, ok := d.t.next(off)
-		if !ok {
-			break
-		}
+	for l := range d.t.lines() {
 		if e := d.take(l); e != nil {
+			if e.off > l.off+len(l.text) { // of a row in a box
+				e.off = l.off
+			}
 			d.commit()
 			return e
 		}
-		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20) {
+		if !d.chosen && (d.others > 2*d.lines+100 || d.jumps > d.continued+20 || d.lines == maxUnsure && d.shape.offsets&(address|none) != 0 && !d.sure()) {
 			d.lines = 0
 			return nil
 		}
-		off = after
 	}
 	d.b.leaveLabel(len(d.b.label))
 	return d.close()
 }
 
 // take reads one line of the text.
-func (d *dumper) take(l line) (fail *Error) {
+func (d *dumper) take(l line) *Error {
 	s := l.text
 	if !d.shape.cells {
 		s = strings.TrimRight(s, " \t")
 	}
 	at := skipSpaces(s, 0)
-	if at == len(s) {
+	switch {
+	case at == len(s):
 		return nil
-	}
-	if s[at] == '*' && strings.TrimSpace(s) == "*" {
+	case s[at] == '*' && strings.TrimSpace(s) == "*":
 		return d.star(l.off + at)
-	}
-	if len(s) > maxDumpLine {
+	case len(s) > maxDumpLine:
 		d.other(l.off+at, s[at:])
 		return nil
-	}
-	if isRule(s) || s[at] > '9' && isHeading(s) {
+	case isRule(s) || s[at] > '9' && isHeading(s):
 		d.parted = true
 		return nil
 	}
@@ -244,40 +230,28 @@ func (d *dumper) take(l line) (fail *Error) {
 			return nil
 		}
 		s, at, d.boxed = row, 0, true
-		defer func() {
-			if fail != nil && fail.off > l.off+len(l.text) {
-				fail.off = l.off
-			}
-		}()
 	}
 	d.line.parse(d.shape, s, at, d.width)
-	if d.line.kind == lineOther || d.line.kind == lineBad {
-		if in, rest := readIntro(s, at); in.set {
-			if rest == len(s) {
+	if k := d.line.kind; k == lineOther || k == lineBad {
+		if in, rest := readIntro(s, at); rest == len(s) {
+			d.intro = in
+			return nil
+		} else if rest > at {
+			if d.line.parse(d.shape, s, rest, d.width); d.line.kind == lineData {
 				d.intro = in
-				return nil
-			}
-			kind := d.line.kind
-			d.line.parse(d.shape, s, rest, d.width)
-			if d.line.kind == lineData {
-				d.intro = in
-			} else if d.line.kind = lineOther; kind == lineBad {
+			} else if d.line.kind = lineOther; k == lineBad {
 				d.line.parse(d.shape, s, at, d.width)
 			}
 		}
 	}
-	switch d.line.kind {
-	case lineData:
+	switch k := d.line.kind; {
+	case k == lineData:
 		return d.data(l.off)
-	case lineOffset:
+	case k == lineOffset:
 		return d.end(l.off + d.line.at)
-	case lineBad:
+	case k == lineBad, d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.next() && d.shape.offsets != none:
 		return errFound(d.t, l.off+d.line.bad, d.line.want)
 	}
-	if d.b.open && d.line.bad > 0 && d.starAt < 0 && d.line.offset == d.next() && d.shape.offsets != none {
-		return errFound(d.t, l.off+d.line.bad, d.line.want)
-	}
-	d.line.bad = 0
 	d.other(l.off+at, s[at:])
 	return nil
 }
@@ -303,7 +277,7 @@ func (d *dumper) data(off int) *Error {
 	d.line.off = off
 	if d.b.open {
 		begins, e := d.follow(off + d.line.at)
-		if e == nil && begins {
+		if begins {
 			e = d.close()
 		}
 		if e != nil {
@@ -320,15 +294,18 @@ func (d *dumper) data(off int) *Error {
 }
 
 func (d *dumper) begin(at int) {
-	d.base, d.said, d.intro = d.line.offset, d.intro, intro{}
-	_ = d.b.begin(Message{Dir: d.said.dir, Time: d.said.time}, at) // none is open
+	d.base = d.line.offset
+	_ = d.b.begin(Message{Dir: d.intro.dir, Time: d.intro.time}, at) // none is open
+	if d.intro != (intro{}) {
+		d.intro = intro{}
+		d.intros++
+	}
 	if len(d.b.label) > 0 {
 		readAround(d.b.takeLabel(), &d.b.m)
 	}
 	d.zeroBase = d.zeroBase && d.base == 0
 	if d.lines == 0 {
-		o := &d.line.start
-		d.digits, d.marked, d.ticked = o.end, o.hex, strings.Contains(o.digits, "`")
+		d.first = d.line.start
 	}
 }
 
@@ -342,13 +319,10 @@ func (d *dumper) commit() {
 	d.start = len(d.b.out)
 	d.b.out = append(d.b.out, l.data...)
 	d.lines++
-	d.letters += l.letters
-	if l.dashed {
-		d.dashes++
-	}
+	d.letters, d.dashed = d.letters || l.letters > 0, d.dashed || l.dashed
 	if end := l.off + len(l.s); len(l.data) < d.width && end < len(d.t.s) {
-		d.padded = d.padded || scan.IsSpace(d.t.s[end])
-		d.unpadded = d.unpadded || !scan.IsSpace(d.t.s[end])
+		space := scan.IsSpace(d.t.s[end])
+		d.padded, d.unpadded = d.padded || space, d.unpadded || !space
 	}
 	switch l.border {
 	case '|':
@@ -376,14 +350,13 @@ func (d *dumper) commit() {
 // line continues the previous one, until another line parts them.
 func (d *dumper) follow(at int) (begins bool, _ *Error) {
 	if d.shape.offsets == none {
-		d.line.offset = d.next()
-		if !d.parted {
-			d.continued++
-			d.commit()
-		} else {
-			d.line.offset = 0
+		if d.line.offset = 0; d.parted {
+			return true, nil
 		}
-		return d.parted, nil
+		d.line.offset = d.next()
+		d.continued++
+		d.commit()
+		return false, nil
 	}
 	switch ok, e := d.reach(at); {
 	case ok || e != nil:
@@ -426,15 +399,11 @@ func (d *dumper) reach(at int) (ok bool, _ *Error) {
 }
 
 func (d *dumper) errOffset(at int, what string) *Error {
-	found, want := d.offsetText(d.line.offset), d.offsetText(d.next())
+	format := map[int]string{8: "%07o", 10: "%07d", 16: "%04x"}[d.shape.base] // as the dump does
+	found, want := fmt.Sprintf(format, d.line.offset), fmt.Sprintf(format, d.next())
 	e := errAt(at, "the %s is %s, but the lines before lead to %s", what, found, want)
 	e.Found, e.Want = found, want
 	return e
-}
-
-// offsetText formats an offset as the dump does.
-func (d *dumper) offsetText(v uint64) string {
-	return fmt.Sprintf(map[int]string{8: "%07o", 10: "%07d", 16: "%04x"}[d.shape.base], v)
 }
 
 // repeat appends n bytes as copies of the last line.
@@ -473,10 +442,7 @@ func (d *dumper) end(at int) *Error {
 		return d.b.add(Message{}, len(d.b.out), at) // an empty input
 	}
 	ok, e := d.reach(at)
-	if e != nil {
-		return e
-	}
-	if !ok {
+	if !ok && e == nil {
 		n, more := len(d.last.data), d.next()-d.line.offset // of the last word, which is padded with zeros
 		if more == 0 || more > uint64(n) || more >= uint64(d.shape.bytes) {
 			return d.errOffset(at, "final offset")
@@ -486,8 +452,10 @@ func (d *dumper) end(at int) *Error {
 		d.commit()
 		d.continued++
 	}
-	d.starAt = -1
-	return d.add()
+	if d.starAt = -1; e == nil {
+		e = d.b.end()
+	}
+	return e
 }
 
 // close ends the message at the end of the dump.
@@ -506,14 +474,6 @@ func (d *dumper) close() *Error {
 	d.commit()
 	if d.shape.bytes > 1 && d.shape.offsets == plain {
 		d.b.note(d.last.off, "no final offset tells the length: the last word may end with padding")
-	}
-	return d.add()
-}
-
-// add adds the open message.
-func (d *dumper) add() *Error {
-	if d.said.set {
-		d.intros++
 	}
 	return d.b.end()
 }

@@ -1,6 +1,8 @@
 package paste
 
 import (
+	"bytes"
+	"slices"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -63,35 +65,37 @@ func (l *dumpLine) parse(x *shape, s string, at, width int) {
 		var end int
 		var ok bool
 		if l.data, end, ok = x.read(l.data, s, i); !ok {
-			l.endUnits(x, s, i, width)
+			l.endUnits(x, i, width, false)
 			return
 		}
 		n := len(l.data)
 		l.units = append(l.units, unitEnd{n, end})
-		if x.form == formXXD && len(l.units) == 1 && lead > 1 && wordDigits(lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
+		if x.form == formXXD && len(l.units) == 1 && lead > 1 && slices.Contains([]int{4, 8, 16}, lead-1+end-i) && (end == len(s) || strings.HasPrefix(s[end:], "  ")) {
 			l.units, l.data = l.units[:0], l.data[:0]
 			return // the short last group of xxd -e, right-aligned
 		}
-		if end < len(s) && s[end] == '-' {
-			if n != 8 || x.offsets != address {
+		if l.dashed = l.dashed || end < len(s) && s[end] == '-'; end < len(s) && s[end] == '-' {
+			if i = end + 1; n != 8 || x.offsets != address {
 				l.fail(end, "a space")
 				return
 			}
-			l.dashed = true
-			i = end + 1
 			continue
 		}
 		i = skipSpaces(s, end)
-		if gap := i - end; i == len(s) || x.most == n || !x.marked && x.unit.base != 10 && gap != x.gap() &&
-			!(n == 8 && x.digits == 2 && (gap == x.gap()+1 || gap <= maxStep && x.offsets == none)) && !(x.form == formXXDe && gap > 1 && l.lastGroup(x, s, i)) {
-			l.finish(x, s, i)
+		if i == len(s) || x.most == n || !x.continues(l, i-end, i) {
+			l.endUnits(x, i, width, true)
 			return
 		}
 	}
 }
 
-// gap returns the spaces between units.
-func (x *shape) gap() int { return max(x.step, 1) }
+// continues reports whether the units of a line can go on at i, after a gap.
+func (x *shape) continues(l *dumpLine, gap, i int) bool {
+	step := max(x.step, 1)
+	return x.marked || x.unit.base == 10 || gap == step ||
+		len(l.data) == 8 && x.digits == 2 && (gap == step+1 || gap <= maxStep && x.offsets == none) ||
+		x.form == formXXDe && gap > 1 && l.lastGroup(x, i)
+}
 
 func (l *dumpLine) readOffset(x *shape, s string) (ok bool) {
 	if x.offsets == none {
@@ -107,41 +111,46 @@ func (l *dumpLine) readOffset(x *shape, s string) (ok bool) {
 	return ok
 }
 
-// wordDigits reports whether a word of two, four or eight bytes has n hex digits.
-func wordDigits(n int) bool { return n == 4 || n == 8 || n == 16 }
-
 // lastGroup reports whether a group starts at i and is followed by a text column that fits: the last group of xxd -e is right-aligned.
-func (l *dumpLine) lastGroup(x *shape, s string, i int) bool {
-	n := len(l.data)
-	if textFits(l.data, s[i:]) {
-		return false
-	}
-	data, end, ok := x.read(l.data, s, i)
-	l.data = data[:n]
-	text := skipSpaces(s, end)
-	return ok && text-end >= 2 && text < len(s) && textFits(data, s[text:])
+func (l *dumpLine) lastGroup(x *shape, i int) bool {
+	data, end, ok := x.read(l.data[:len(l.data):len(l.data)], l.s, i)
+	text := skipSpaces(l.s, end)
+	return ok && text-end >= 2 && text < len(l.s) && textFits(data, l.s[text:]) && !textFits(l.data, l.s[i:])
 }
 
-// endUnits handles an invalid unit at i, where a unit could follow.
-func (l *dumpLine) endUnits(x *shape, s string, i, width int) {
+// endUnits ends the units where the text column starts, at i. clean means that spaces part it from them, or nothing follows; else the next
+// word is not a unit.
+func (l *dumpLine) endUnits(x *shape, i, width int, clean bool) {
 	if len(l.units) == 0 {
 		l.bad, l.want = i, x.want
 		return // lineOther, unless the offset is the expected one, which the dumper checks
 	}
+	free := x.freeText()
 	for _, usual := range [...]int{width, followWidth} {
-		if usual > 0 && len(l.data) > usual && x.freeText() {
+		if !clean && free && usual > 0 && len(l.data) > usual {
 			l.cut(usual)
 		}
 	}
 	last, n := l.units[len(l.units)-1].pos, len(l.data)
-	i = skipSpaces(s, last)
-	free, after := x.freeText(), x.border(s[i])
-	if !(free && (n == followWidth || n == width || i-last > x.gap() || textFits(l.data, s[i:]) || onlyDots(s[i:]))) &&
-		(after == "" || free && !strings.HasSuffix(s[i+1:], after)) {
-		l.fail(i, x.want)
+	i = skipSpaces(l.s, last)
+	l.kind, l.text = lineData, l.s[i:]
+	if l.text == "" {
 		return
 	}
-	l.finish(x, s, i)
+	if l.fits = free && textFits(l.data, l.text); l.fits {
+		return
+	}
+	after := x.border(l.s[i])
+	text, closed := strings.CutSuffix(l.text[1:], after)
+	apart := clean || free && (n == followWidth || n == width || i-last > max(x.step, 1) || onlyDots(l.text))
+	switch fits := textFits(l.data, text); {
+	case after != "" && (fits || closed || !free):
+		l.border, l.text, l.fits = l.s[i], text, fits
+	case !apart:
+		l.fail(i, x.want)
+	case !free:
+		l.fail(i, "the end of the line")
+	}
 }
 
 // freeText reports whether text without borders may follow the units.
@@ -175,27 +184,6 @@ func (l *dumpLine) cut(n int) bool {
 	return false
 }
 
-// finish ends the units; the text column starts at i.
-func (l *dumpLine) finish(x *shape, s string, i int) {
-	l.kind, l.text = lineData, s[i:]
-	if l.text == "" {
-		return
-	}
-	if l.fits = x.freeText() && textFits(l.data, l.text); l.fits {
-		return
-	}
-	if after := x.border(s[i]); after != "" {
-		text, closed := strings.CutSuffix(l.text[1:], after)
-		if fits := textFits(l.data, text); fits || closed || !x.freeText() {
-			l.border, l.text, l.fits = s[i], text, fits
-			return
-		}
-	}
-	if !x.freeText() {
-		l.fail(i, "the end of the line")
-	}
-}
-
 func (l *dumpLine) fail(at int, want string) { l.kind, l.bad, l.want = lineBad, at, want }
 
 // read reads one unit at s[i:] and appends its bytes to out. It returns the end of the unit; ok is false if there is none.
@@ -206,39 +194,31 @@ func (u unit) read(out []byte, s string, i int) (_ []byte, next int, ok bool) {
 		}
 		i += 2
 	}
-	negative := u.base == 10 && u.bytes == 1 && s[i:] != "" && s[i] == '-'
+	negative := u.base == 10 && u.bytes == 1 && strings.HasPrefix(s[i:], "-")
 	if negative {
 		i++
 	}
+	ticked := u.digits == tickedDigits
 	end := i
-	for end < len(s) && (int(scan.HexValue[s[end]]) < u.base || s[end] == '`' && u.digits == tickedDigits && end == i+8) {
+	for end < len(s) && (int(scan.HexValue[s[end]]) < u.base || s[end] == '`' && ticked && end == i+8) {
 		end++
 	}
 	n := end - i
-	if n == 0 || u.digits != 0 && n != u.digits || end < len(s) && !scan.IsSpace(s[end]) && !(s[end] == '-' && u == unitByte) {
-		return out, i, false // a hyphen separates the halves of WinDbg's lines
-	}
 	switch {
-	case u.digits == tickedDigits:
-		if s[i+8] != '`' {
-			return out, i, false
-		}
+	case n == 0 || u.digits != 0 && n != u.digits || end < len(s) && !scan.IsSpace(s[end]) && !(s[end] == '-' && u == unitByte),
+		ticked && s[i+8] != '`', !ticked && u.base == 16 && n%2 != 0, u.base == 10 && u.digits == 0 && n > 3:
+		return out, i, false // a hyphen separates the halves of WinDbg's lines
+	case ticked:
 		return appendReversed(appendReversed(out, s[i+9:end]), s[i:i+8]), end, true
-	case u.base == 16 && n%2 != 0, u.base == 10 && u.digits == 0 && n > 3:
-		return out, i, false
 	case u.base == 16 && u.little:
 		return appendReversed(out, s[i:end]), end, true
 	case u.base == 16:
 		return appendPairs(out, s[i:end]), end, true
 	}
 	value, _ := readNumber(s, i, uint64(u.base))
-	if negative {
-		if value > 128 {
-			return out, i, false
-		}
+	if negative && value <= 128 {
 		value = 256 - value
-	}
-	if value >= 1<<(8*u.bytes) {
+	} else if negative || value >= 1<<(8*u.bytes) {
 		return out, i, false
 	}
 	for range u.bytes {
@@ -257,46 +237,37 @@ const charCell = 4
 // readCells reads the cells of a line from position i on.
 func (l *dumpLine) readCells(s string, i int) {
 	var bad int
-	l.kind, l.spare = lineData, max((len(s)-i)/charCell, followWidth)
+	l.kind, l.want = lineData, unitCells.want
 	if l.data, l.letters, bad = charCells(l.data, s, i); bad >= 0 {
-		if l.kind = lineBad; len(l.data) == 0 {
+		if l.kind, l.bad = lineBad, bad; len(l.data) == 0 {
 			l.kind = lineOther
 		}
-		l.bad, l.want = bad, unitCells.want
 	}
-	l.spare -= len(l.data)
+	l.spare = max((len(s)-i)/charCell, followWidth) - len(l.data)
 }
 
 // charCells appends the bytes of the cells of s, from a position on, and counts those that are not numbers. bad is the position of an
 // invalid cell, or -1.
 func charCells(out []byte, s string, from int) (_ []byte, letters, bad int) {
-	for i := from; i < len(s); i += charCell {
-		if len(s) < i+charCell {
-			if strings.TrimSpace(s[i:]) == "" {
-				break // padding of the line
-			}
+	end := len(strings.TrimRight(s, " ")) // hexdump pads the last line; the next offset shows whether these are bytes
+	for i := from; i < end; i += charCell {
+		if len(s) < i+charCell || s[i] != ' ' {
 			return out, letters, i
 		}
 		text, c := strings.TrimLeft(s[i:i+charCell-1], " "), s[i+charCell-1]
 		v, err := strconv.ParseUint(s[i+1:i+charCell], 8, 8)
-		switch k := strings.IndexByte("0abfnrtv", c); {
-		case s[i] != ' ':
-			return out, letters, i
+		k := strings.IndexByte("0abfnrtv", c)
+		switch {
 		case text == "":
-			if c == ' ' && strings.TrimSpace(s[i:]) == "" {
-				return out, letters, -1 // hexdump pads the last line; the next offset shows whether these are bytes
-			}
-			out = append(out, c)
-			if !scan.IsDigit(c) { // od -tu1 has the same columns
-				letters++
-			}
+			v = uint64(c)
 		case text == `\` && k >= 0:
-			out = append(out, "\x00\a\b\f\n\r\t\v"[k])
-			letters++
-		case err == nil:
-			out = append(out, byte(v))
-		default:
+			v = uint64("\x00\a\b\f\n\r\t\v"[k])
+		case err != nil:
 			return out, letters, i
+		}
+		out = append(out, byte(v))
+		if text == `\` || text == "" && !scan.IsDigit(c) { // od -tu1 has the same columns
+			letters++
 		}
 	}
 	return out, letters, -1
@@ -308,14 +279,8 @@ func textFits(data []byte, text string) bool {
 	if text == "" || len(text) > 4*len(data)+4 {
 		return false
 	}
-	if columnFits(data, text, 0) {
-		return true
-	}
-	lost := 0
-	for lost < len(data) && data[lost] == ' ' {
-		lost++
-	}
-	return lost > 0 && columnFits(data, text, lost)
+	lost := len(data) - len(bytes.TrimLeft(data, " "))
+	return columnFits(data, text, 0) || lost > 0 && columnFits(data, text, lost)
 }
 
 // columnFits is textFits for a text without its first characters, lost of them.
@@ -330,19 +295,12 @@ func columnFits(data []byte, text string, lost int) bool {
 
 func sameText(data []byte, text string) bool {
 	for _, b := range data {
-		printable := b >= 0x20 && b < 0x7f
-		if text == "" {
-			if b != ' ' {
-				return false
-			}
-			continue
-		}
 		r, n := utf8.DecodeRuneInString(text)
+		if n == 0 {
+			r = ' '
+		}
 		text = text[n:]
-		switch {
-		case printable && r != rune(b):
-			return false
-		case !printable && r < 0x80 && scan.IsWord(byte(r)) && r != '_':
+		if printable := b >= 0x20 && b < 0x7f; printable && r != rune(b) || n == 0 && !printable || !printable && r < 0x80 && scan.IsWord(byte(r)) && r != '_' {
 			return false
 		}
 	}

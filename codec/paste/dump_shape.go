@@ -83,22 +83,18 @@ const (
 
 // shapesOf returns the shapes that the first lines of a text show, the most distinctive first.
 func shapesOf(t *pasted) (out []shape) {
-	n := 0
-	t.lines(func(l line) bool {
-		if n++; len(l.text) > maxDumpLine {
-			return n < maxShapeLines
-		}
+	for l := range t.head(maxShapeLines) {
 		s := strings.TrimRight(l.text, " \t")
 		if row, ok := unbox(s); ok {
 			s = row
 		}
 		at := skipSpaces(s, 0)
-		if at == len(s) {
-			return n < maxShapeLines
+		if at == len(s) || len(l.text) > maxDumpLine {
+			continue
 		}
 		o, ok := readOffset(s[at:])
 		if !ok {
-			if in, rest := readIntro(s, at); in.set {
+			if _, rest := readIntro(s, at); rest > at {
 				if o, ok = readOffset(s[rest:]); ok {
 					at = rest
 				}
@@ -108,8 +104,7 @@ func shapesOf(t *pasted) (out []shape) {
 			out = addShapes(out, o, s, at+o.end)
 		}
 		out = addShapes(out, offset{notation: none}, s, at)
-		return n < maxShapeLines
-	})
+	}
 	out = slices.DeleteFunc(out, func(s shape) bool { return s.broken })
 	slices.SortStableFunc(out, func(a, b shape) int { return a.rank - b.rank })
 	return out
@@ -118,26 +113,23 @@ func shapesOf(t *pasted) (out []shape) {
 // addShapes adds the shapes of a line with units from position i on.
 func addShapes(out []shape, o offset, s string, at int) []shape {
 	first := skipSpaces(s, at)
-	if first == len(s) {
-		return out
-	}
 	lead := first - at
 	for i, u := range units {
-		step := 0
+		step, ok := 0, false
 		if u.cells {
-			if out, _, _ := charCells(nil, s, at); len(out) == 0 {
-				continue
-			}
-		} else {
-			_, end, ok := u.read(nil, s, first)
-			if !ok || o.notation == colon && u.base == 10 && s[at] != '\t' || lead == 2 && o.end == 7 && u.digits == 2 {
-				continue // od -tu1 has two digits in a column of four
-			}
-			if next := skipSpaces(s, end); next < len(s) && next-end <= maxStep && o.notation != colon {
-				if _, _, ok := u.read(nil, s, next); ok {
+			data, _, _ := charCells(nil, s, at)
+			ok = len(data) > 0
+		} else if first < len(s) {
+			var end int
+			_, end, ok = u.read(nil, s, first)
+			if next := skipSpaces(s, end); ok && next < len(s) && next-end <= maxStep && o.notation != colon {
+				if _, _, more := u.read(nil, s, next); more {
 					step = next - end
 				}
 			}
+		}
+		if !ok || o.notation == colon && u.base == 10 && s[at] != '\t' || lead == 2 && o.end == 7 && u.digits == 2 {
+			continue // od -tu1 has two digits in a column of four
 		}
 		notations := []notation{o.notation}
 		if o.notation == plain && lead == 2 && o.addressed() {
@@ -164,20 +156,22 @@ const maxStep = 4
 
 // addShape adds a shape. Of different steps the narrowest is of the units, the others are of what follows them.
 func addShape(out []shape, s shape) []shape {
-	for i := range out {
-		if x := &out[i]; x.offsets == s.offsets && x.base == s.base && x.unit == s.unit {
-			if s.step > 0 && (x.step == 0 || s.step < x.step) {
-				x.step = s.step
-			}
-			x.broken = x.broken || s.broken
-			return out
-		}
+	i := slices.IndexFunc(out, func(x shape) bool { return x.offsets == s.offsets && x.base == s.base && x.unit == s.unit })
+	if i < 0 {
+		return append(out, s)
 	}
-	return append(out, s)
+	if x := &out[i]; s.step > 0 && (x.step == 0 || s.step < x.step) {
+		x.step = s.step
+	}
+	out[i].broken = out[i].broken || s.broken
+	return out
 }
 
 // addressed reports whether an offset can be an address of WinDbg.
 func (o *offset) addressed() bool { return !o.hex && (len(o.digits) == 8 || len(o.digits) == 16) }
+
+// ticked reports whether WinDbg's mark is in it.
+func (o *offset) ticked() bool { return strings.Contains(o.digits, "`") }
 
 // bases returns the bases in which the offsets of a tool may be, the most likely first. od writes seven digits, and six if they are hex;
 // hexdump writes seven hex digits, and more spaces between words in octal.
@@ -221,7 +215,7 @@ func (s *shape) forms() []string {
 func (d *dumper) formID() string {
 	s := d.shape
 	switch f := s.forms(); {
-	case s.form == formXXD && d.marked:
+	case s.form == formXXD && d.first.hex:
 		return formGDB // lldb memory read
 	case f[0] == formHexdump && d.angles > 0:
 		return formODtx2
@@ -231,7 +225,7 @@ func (d *dumper) formID() string {
 		return formHexdumpC
 	case d.intros > 0 && d.angles == 0 && s.offsets == plain:
 		return formText2pcap
-	case d.angles > 0 || s.offsets == plain && s.base == 16 && d.texts == 0 && d.digits >= 6:
+	case d.angles > 0 || s.offsets == plain && s.base == 16 && d.texts == 0 && d.first.end >= 6:
 		return formODtx1
 	default:
 		return f[0]
@@ -241,37 +235,36 @@ func (d *dumper) formID() string {
 // reason returns the Why of a dump.
 func (d *dumper) reason() string {
 	s := d.shape
-	why := []string{s.baseName() + " offsets"}
+	text := s.baseName() + " offsets"
 	switch {
 	case s.offsets == address:
-		why[0] = "addresses as WinDbg writes them"
+		text = "addresses as WinDbg writes them"
 	case s.form == formGDB:
-		why[0] = "addresses as gdb writes them"
+		text = "addresses as gdb writes them"
 	case s.offsets == colon:
-		why[0] += " with a colon"
+		text += " with a colon"
 	case s.offsets == none:
-		why[0] = "units without offsets"
+		text = "units without offsets"
 	}
 	if d.continued > 0 && s.offsets != none {
-		why[0] += " that match the bytes of the lines"
+		text += " that match the bytes of the lines"
 	}
 	switch {
 	case s.form == formXXDe:
-		why = append(why, "groups that agree with the text column only if reversed")
+		text += ", groups that agree with the text column only if reversed"
 	case s.bytes > 1:
-		why = append(why, fmt.Sprintf("little-endian words of %d bytes", s.bytes))
+		text += fmt.Sprintf(", little-endian words of %d bytes", s.bytes)
 	case s.unit.base != 16:
-		why = append(why, s.want+" a byte")
+		text += ", " + s.want + " a byte"
 	}
 	switch {
 	case d.bars > 0:
-		why = append(why, "text between bars")
+		text += ", text between bars"
 	case d.angles > 0:
-		why = append(why, "text between angle brackets")
+		text += ", text between angle brackets"
 	case d.fits > 0:
-		why = append(why, "a text column that agrees with the bytes")
+		text += ", a text column that agrees with the bytes"
 	}
-	text := strings.Join(why, ", ")
 	if d.intros > 0 {
 		text += "; a packet marked I is from the server, O from the client"
 	}
@@ -334,14 +327,14 @@ func (o *offset) value(base int) (v uint64, ok bool) {
 		return v, true
 	}
 	for i := range len(o.digits) {
-		if o.digits[i] == '`' {
-			continue
-		}
 		d := int(scan.HexValue[o.digits[i]])
-		if d >= base {
+		switch {
+		case o.digits[i] == '`':
+		case d >= base:
 			return 0, false
+		default:
+			v = v*uint64(base) + uint64(d)
 		}
-		v = v*uint64(base) + uint64(d)
 	}
 	return v, base == 16 || !o.hex
 }

@@ -51,22 +51,20 @@ func numberEscapeAt(s string, i int, lang escapes) (x numberEscape, from int, ok
 // appendUnescaped appends the bytes for the characters from off to end of the text. Python keeps the backslash of an unknown escape;
 // elsewhere that is an error. octal means that an octal escape of more than one digit was read.
 func appendUnescaped(out []byte, t *pasted, off, end int, lang escapes) (_ []byte, octal bool, _ *Error) {
-	s := t.s[:end]
+	s := t.s[:max(off, end)]
 	for i := off; i < end; {
-		if s[i] != '\\' {
-			n := strings.IndexByte(s[i:], '\\')
-			if n < 0 {
-				n = end - i
-			}
-			out = append(out, s[i:i+n]...)
-			i += n
-			continue
+		n := strings.IndexByte(s[i:], '\\')
+		if n < 0 {
+			n = end - i
 		}
-		if i+1 >= end {
-			return out, octal, errFound(t, i, "an escape")
+		out = append(out, s[i:i+n]...)
+		if i += n; i == end {
+			break
 		}
 		at := i
-		i++
+		if i++; i == end {
+			return out, octal, errFound(t, at, "an escape")
+		}
 		if x, from, ok := numberEscapeAt(s, i, lang); ok {
 			v, next := readNumber(s[:min(end, from+x.most)], from, x.base)
 			braces := from == i+2

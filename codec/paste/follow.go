@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -11,32 +12,36 @@ import (
 
 const whyPeers = "; peer 0 is read as the client"
 
+var (
+	followMode = regexp.MustCompile(`(?m)^\s*Follow: [^,\n]*,(.*?)\s*$`)
+	followNode = regexp.MustCompile(`(?m)^\s*Node [01]: (.*?)\s*$`)
+)
+
+// maxFollowHeader bounds the header, in bytes: a pattern takes its time.
+const maxFollowHeader = 2000
+
 // followHeader reads the header that tshark writes: the mode of the text ("hex", "raw") and the two nodes.
 func followHeader(t *pasted) (mode string, nodes []string) {
-	n := 0
-	t.lines(func(l line) bool {
-		s := strings.TrimSpace(l.text)
-		switch {
-		case strings.HasPrefix(s, "Follow: "):
-			_, mode, _ = strings.Cut(s, ",")
-		case strings.HasPrefix(s, "Node 0: "), strings.HasPrefix(s, "Node 1: "):
-			nodes = append(nodes, s[len("Node 0: "):])
-		}
-		n++
-		return n < 20 && len(nodes) < 2
-	})
-	if len(nodes) != 2 {
+	head := ""
+	for l := range t.head(20) {
+		head = t.s[:min(l.off+len(l.text), maxFollowHeader)]
+	}
+	if m := followMode.FindStringSubmatch(head); m != nil {
+		mode = m[1]
+	}
+	for _, m := range followNode.FindAllStringSubmatch(head, 2) {
+		nodes = append(nodes, m[1])
+	}
+	if len(nodes) < 2 {
 		nodes = nil
 	}
 	return mode, nodes
 }
 
-// isFollowHeader reports whether s is a line around the data: a rule, or part of tshark's header.
-func isFollowHeader(s string) bool {
-	s = strings.TrimSpace(s)
-	return len(s) >= 20 && strings.Trim(s, "=") == "" || strings.HasPrefix(s, "Follow: ") || strings.HasPrefix(s, "Filter: ") ||
-		strings.HasPrefix(s, "Node 0: ") || strings.HasPrefix(s, "Node 1: ")
-}
+// followHeads are the lines around the data: rules, and the parts of tshark's header.
+var followHeads = regexp.MustCompile(`^\s*(?:={20,}\s*$|Follow: |Filter: |Node [01]: )`)
+
+func isFollowHeader(s string) bool { return followHeads.MatchString(s) }
 
 // indentDir returns the direction shown by the indentation of a line. tshark uses a tab, Wireshark four spaces.
 func indentDir(s string) schema.Dir {
@@ -55,18 +60,16 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 	}
 	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}, sniff: mode == ""}
 	e := f.read()
+	both := f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0
+	lines := f.count[schema.ToServer] + f.count[schema.ToClient]
 	switch {
-	case mode == "hex" && e != nil:
+	case e != nil && (mode == "hex" || both && lines > 2 && !f.lostIndent && !f.bars):
 		return nil, e.as(certain)
-	case f.lostIndent || f.bars:
-		return nil, nil
-	case e != nil && f.lines > 2 && f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
-		return nil, e.as(certain)
-	case e != nil || f.lines == 0:
+	case e != nil, lines == 0, f.lostIndent, f.bars:
 		return nil, nil
 	case mode == "hex":
 		f.b.why = "tshark's header says so"
-	case f.count[schema.ToServer] > 0 && f.count[schema.ToClient] > 0:
+	case both:
 		f.b.why = "lines with and without indentation, each with its own offsets"
 	case f.gaps > 0:
 		f.b.why = "offsets of eight digits and a gap in the text column; one direction only"
@@ -82,13 +85,7 @@ func tryFollowHex(t *pasted) (*builder, *Error) {
 // readFollowHex reads the form "follow-hex".
 func readFollowHex(t *pasted) (*builder, *Error) {
 	f := followDumper{t: t, b: &builder{form: formFollowHex, stream: true}}
-	if e := f.read(); e != nil {
-		return nil, e
-	}
-	if f.lines == 0 {
-		return nil, errWhole("no line of the text is a line of a hex dump")
-	}
-	return f.b, nil
+	return f.b.whole(f.read(), "no line of the text is a line of a hex dump")
 }
 
 // followDumper reads a Follow hex dump. Each direction has its own offsets. A packet starts on a new line, so a partial line ends a packet;
@@ -102,7 +99,6 @@ type followDumper struct {
 	next  [3]uint64 // by direction: the next offset
 	seen  [3]bool
 	count [3]int // lines by direction
-	lines int
 	other int
 	gaps  int
 
@@ -120,13 +116,14 @@ const followWidth = 16
 
 func (f *followDumper) read() *Error {
 	_, f.b.peers = followHeader(f.t)
-	if e := f.t.each(f.take); e != nil {
-		return e
+	e := f.t.each(f.take)
+	if e == nil && f.sniff && f.other > (f.count[1]+f.count[2])/4 {
+		e = errWhole("too many other lines").as(weak)
 	}
-	if f.sniff && f.other > f.lines/4 {
-		return errWhole("too many other lines").as(weak)
+	if e == nil {
+		e = f.b.end()
 	}
-	return f.b.end()
+	return e
 }
 
 func (f *followDumper) take(l line) *Error {
@@ -135,43 +132,45 @@ func (f *followDumper) take(l line) *Error {
 	if at == len(s) {
 		return nil
 	}
-	if isFollowHeader(s) {
+	if s[at] > '9' && isFollowHeader(s) {
 		f.seen = [3]bool{}
 		return f.b.end()
 	}
 	dir := indentDir(s)
-	f.line.parse(&followShape, s, at, followWidth)
-	if f.line.kind == lineBad && f.lines > 0 {
-		return errFound(f.t, l.off+f.line.bad, f.line.want)
-	}
-	if f.line.kind != lineData || f.line.start.end < 8 {
-		if f.other++; f.sniff && f.other > f.lines+20 {
+	other := schema.ToServer + schema.ToClient - dir
+	lines := f.count[dir] + f.count[other]
+	x := &f.line
+	x.parse(&followShape, s, at, followWidth)
+	switch next := f.next[dir]; {
+	case x.kind == lineBad && lines > 0:
+		return errFound(f.t, l.off+x.bad, x.want)
+	case x.kind != lineData || x.start.end < 8:
+		if f.other++; f.sniff && f.other > lines+20 {
 			return errWhole("too many other lines").as(weak)
 		}
 		f.b.leave(span{l.off + at, l.off + len(s)})
 		return nil
+	case f.seen[dir] && next != x.offset:
+		return errAt(l.off+at, "the offset is %08X, but the lines of this direction lead to %08X", x.offset, next)
 	}
-	if f.seen[dir] && f.next[dir] != f.line.offset {
-		return errAt(l.off+at, "the offset is %08X, but the lines of this direction lead to %08X", f.line.offset, f.next[dir])
-	}
-	if other := schema.ToServer + schema.ToClient - dir; !f.seen[dir] && f.seen[other] && f.next[other] == f.line.offset {
-		f.lostIndent = true
+	f.lostIndent = f.lostIndent || !f.seen[dir] && f.seen[other] && f.next[other] == x.offset
+	f.bars = f.bars || x.border == '|' && len(x.text) == len(x.data)
+	if f.sniff && (f.lostIndent || f.bars) {
+		return errWhole("another dump").as(weak)
 	}
 	if !f.b.open || f.b.m.Dir != dir {
 		if e := f.b.begin(Message{Dir: dir}, l.off+at); e != nil {
 			return e
 		}
 	}
-	n := len(f.line.data)
-	f.bars = f.bars || f.line.border == '|' && len(f.line.text) == n
-	f.b.out = append(f.b.out, f.line.data...)
+	n := len(x.data)
+	f.b.out = append(f.b.out, x.data...)
 	f.longest = max(f.longest, n)
-	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && (f.line.text != "" || f.line.border != 0)
+	f.uneven = f.uneven || f.last > 0 && f.last < f.longest && (x.text != "" || x.border != 0)
 	f.last = n
-	f.next[dir], f.seen[dir] = f.line.offset+uint64(n), true
+	f.next[dir], f.seen[dir] = x.offset+uint64(n), true
 	f.count[dir]++
-	f.lines++
-	if n > 8 && len(f.line.text) > 8 && f.line.text[8] == ' ' && f.line.fits && !sameText(f.line.data, f.line.text) {
+	if n > 8 && len(x.text) > 8 && x.text[8] == ' ' && x.fits && !sameText(x.data, x.text) {
 		f.gaps++
 	}
 	if n < followWidth {
@@ -184,32 +183,31 @@ func (f *followDumper) take(l line) *Error {
 // line followed by an unindented one distinguishes it from pasted text whose first line lost its indentation.
 func tryFollowRaw(t *pasted) (*builder, *Error) {
 	mode, _ := followHeader(t)
-	if mode == "raw" {
-		b, e := readFollowRaw(t)
-		if e != nil {
-			return nil, e.as(certain)
+	tabs, back := false, false
+	if mode != "raw" {
+		if !strings.Contains(t.s, "\n\t") && t.s[0] != '\t' {
+			return nil, nil
 		}
-		b.why = "tshark's header says so" + whyPeers
-		return b, nil
-	}
-	if at := strings.Index(t.s, "\n\t"); at < 0 && t.s[0] != '\t' {
-		return nil, nil
+		for l := range t.lines() {
+			tab := strings.HasPrefix(l.text, "\t")
+			back = back || tabs && !tab && !l.blank()
+			tabs = tabs || tab && !l.blank()
+		}
+		if !back {
+			return nil, nil
+		}
 	}
 	b, e := readFollowRaw(t)
-	if e != nil {
+	switch {
+	case e != nil && mode == "raw":
+		return nil, e.as(certain)
+	case e != nil:
 		return nil, nil
+	case mode == "raw":
+		b.why = "tshark's header says so" + whyPeers
+	default:
+		b.why = "lines of hex, some of them indented by a tab; also reads as plain hex" + whyPeers
 	}
-	tabs, back := false, false
-	t.lines(func(l line) bool {
-		tab := strings.HasPrefix(l.text, "\t")
-		back = back || tabs && !tab && !l.blank()
-		tabs = tabs || tab && !l.blank()
-		return !back
-	})
-	if !back {
-		return nil, nil
-	}
-	b.why = "lines of hex, some of them indented by a tab; also reads as plain hex" + whyPeers
 	return b, nil
 }
 
@@ -217,7 +215,7 @@ func tryFollowRaw(t *pasted) (*builder, *Error) {
 func readFollowRaw(t *pasted) (*builder, *Error) {
 	b := &builder{form: formFollowRaw, stream: true}
 	_, b.peers = followHeader(t)
-	e := t.each(func(l line) *Error {
+	return b.whole(t.each(func(l line) *Error {
 		if l.blank() || isFollowHeader(l.text) {
 			return nil
 		}
@@ -232,12 +230,5 @@ func readFollowRaw(t *pasted) (*builder, *Error) {
 		start := len(b.out)
 		b.out = appendPairs(b.out, s[at:])
 		return b.add(Message{Dir: indentDir(s)}, start, l.off+at)
-	})
-	if e == nil && len(b.msgs) == 0 {
-		e = errWhole("there are no lines of hex in the text")
-	}
-	if e != nil {
-		return nil, e
-	}
-	return b, nil
+	}), "there are no lines of hex in the text")
 }

@@ -2,9 +2,8 @@ package paste
 
 import (
 	"bytes"
+	"regexp"
 	"strings"
-
-	"wirebench/codec/scan"
 )
 
 // The output of gdb for an array of bytes, with repeated elements abbreviated:
@@ -17,51 +16,27 @@ import (
 
 const repeats = " <repeats "
 
+// gdbStart is the start of a value that gdb prints.
+var gdbStart = regexp.MustCompile(`^\s*(?:\(gdb\)[ \t]*)?\$\d+ = `)
+
 // isGdbPrint recognises such a text by "$1 = " at its start and an abbreviation: without one, it is an array or a string as in source code.
 func isGdbPrint(t *pasted) bool {
-	s := strings.TrimLeft(strings.TrimPrefix(strings.TrimLeft(t.s, " \t\r\n"), "(gdb) "), " ")
-	_, ok := gdbValue(s)
-	return ok && (strings.Contains(t.s, repeats) || strings.Contains(t.s, `"...`) || strings.Contains(t.s, "...}"))
-}
-
-// gdbValue returns the position of the value in a line that starts with "$1 = ".
-func gdbValue(s string) (at int, ok bool) {
-	if !strings.HasPrefix(s, "$") {
-		return 0, false
-	}
-	_, end := readNumber(s, 1, 10)
-	return end + len(" = "), end > 1 && strings.HasPrefix(s[end:], " = ")
+	return gdbStart.MatchString(t.s) && (strings.Contains(t.s, repeats) || strings.Contains(t.s, `"...`) || strings.Contains(t.s, "...}"))
 }
 
 // readGdbPrint reads the form "gdb-print". A line that starts with another value is another message; other lines continue the message.
 func readGdbPrint(t *pasted) (*builder, *Error) {
 	b := &builder{form: formGDBPrint, why: "a value as gdb prints it, with its repeat counts"}
-	e := t.each(func(l line) *Error {
-		at := skipSpaces(l.text, 0)
-		if strings.HasPrefix(l.text[at:], "(gdb)") {
-			at = skipSpaces(l.text, at+len("(gdb)"))
+	return b.whole(t.each(func(l line) (e *Error) {
+		at := len(gdbStart.FindString(l.text))
+		if at > 0 {
+			e = b.begin(Message{}, l.off+strings.IndexByte(l.text, '$'))
 		}
-		if value, ok := gdbValue(l.text[at:]); ok {
-			if e := b.begin(Message{}, l.off+at); e != nil {
-				return e
-			}
-			at += value
+		if e == nil && b.open {
+			e = b.gdbElements(t, l.off+at, l.off+len(l.text))
 		}
-		if !b.open {
-			return nil
-		}
-		return b.gdbElements(t, l.off+at, l.off+len(l.text))
-	})
-	if e == nil {
-		e = b.end()
-	}
-	if e == nil && len(b.out) == 0 {
-		e = errWhole("there are no bytes of this form in the text")
-	}
-	if e != nil {
-		return nil, e
-	}
-	return b, nil
+		return e
+	}), noBytes)
 }
 
 // gdbElements reads the elements in a part of a line.
@@ -70,7 +45,7 @@ func (b *builder) gdbElements(t *pasted, i, end int) (e *Error) {
 	for i < end {
 		before := len(b.out)
 		switch c := s[i]; {
-		case scan.IsSpace(c) || c == ',' || c == '{' || c == '}':
+		case strings.IndexByte(" \t,{}", c) >= 0:
 			i++
 			continue
 		case strings.HasPrefix(s[i:], "..."):
@@ -86,15 +61,15 @@ func (b *builder) gdbElements(t *pasted, i, end int) (e *Error) {
 			i = after
 		default:
 			x, ok := readElement(&pasted{s}, i)
-			if !ok || x.bad {
+			if !ok || !x.isByte() {
 				return errFound(t, i, "a byte")
 			}
-			b.out = append(b.out, x.value)
+			b.out = append(b.out, byte(x.value))
 			i = x.end
 		}
 		if rest, ok := strings.CutPrefix(s[i:], repeats); ok && len(b.out) == before+1 {
 			n, end := readNumber(rest, 0, 10)
-			if end == 0 || n == 0 || !strings.HasPrefix(rest[end:], " times>") {
+			if n == 0 || !strings.HasPrefix(rest[end:], " times>") {
 				return errFound(t, i+1, "how often it is repeated")
 			}
 			if e := b.room(n-1, i); e != nil {

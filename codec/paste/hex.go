@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -25,11 +26,9 @@ func readHexWords(t *pasted) (*builder, *Error) {
 }
 
 func (h *hexReader) as(form string) (*builder, *Error) {
-	if e := h.read(); e != nil {
-		return nil, e
-	}
+	e := h.read()
 	h.b.form, h.b.why = form, h.reason()
-	return &h.b, nil
+	return h.b.whole(e, "there are no hex digits in the text")
 }
 
 // appendPairs appends the bytes of hex digits, of which there are an even number.
@@ -104,25 +103,26 @@ type hexReader struct {
 func (h *hexReader) read() *Error {
 	h.b.out = make([]byte, 0, len(h.t.s)/2)
 	h.hi, h.split, h.lines.odd = -1, -1, -1
-	e := h.t.each(func(l line) *Error {
-		if l.blank() {
-			return h.endMessage()
+	for l := range h.t.lines() {
+		var e *Error
+		if !l.blank() {
+			e = h.line(h.t.s[:l.off+len(l.text)], l.off)
 		}
-		if e := h.line(h.t.s[:l.off+len(l.text)], l.off); e != nil || !h.perLine {
+		if e == nil && (h.perLine || l.blank()) {
+			e = h.endMessage()
+		}
+		if e != nil {
 			return e
 		}
-		return h.endMessage()
-	})
-	if e == nil {
-		e = h.endMessage()
 	}
-	if e == nil && len(h.b.msgs) == 0 {
-		e = errWhole("there are no hex digits in the text")
+	if e := h.endMessage(); e != nil {
+		return e
 	}
-	if e == nil {
-		h.addNotes()
+	if len(h.b.msgs) == 0 {
+		return errWhole("there are no hex digits in the text")
 	}
-	return e
+	h.addNotes()
+	return nil
 }
 
 // line reads the rest of s, from i on. Its end may be inside a byte.
@@ -139,21 +139,18 @@ func (h *hexReader) line(s string, i int) (e *Error) {
 			i, e = h.separator(s, i)
 		}
 	}
-	if e != nil {
-		return e
-	}
-	h.countCell()
-	if h.separated {
-		if e := h.endRun(); e != nil {
-			return e
+	if e == nil {
+		h.countCell()
+		if h.separated {
+			e = h.endRun()
+			h.run = 0
+		} else if h.hi >= 0 && h.split < 0 {
+			h.split = i
 		}
-		h.run = 0
-	} else if h.hi >= 0 && h.split < 0 {
-		h.split = i
 	}
 	h.gap = false
 	h.lines.end(i)
-	return nil
+	return e
 }
 
 func (h *hexReader) endMessage() *Error {
@@ -191,27 +188,28 @@ func (h *hexReader) endRun() *Error {
 // digits reads the digits at i and returns their end.
 func (h *hexReader) digits(s string, i int) (end int, e *Error) {
 	if h.gap {
-		if e := h.endRun(); e != nil {
-			return i, e
-		}
+		e = h.endRun()
 		h.separated, h.run = true, 0
 	}
-	if !h.b.open {
-		_ = h.b.begin(Message{}, i)
+	if !h.b.open && e == nil {
+		e = h.b.begin(Message{}, i)
 	}
 	end = i + hexRun(s, i)
 	if isPrefix(s, end-1) == 2 && (h.hi < 0) == ((end-i)%2 == 1) { // of the next byte
 		end--
 	}
 	run := s[i:end]
+	switch n := len(run); {
+	case e != nil:
+		return i, e
+	case h.little && (n%2 != 0 || n > 16):
+		return i, errFound(h.t, i, "a word of 2, 4, 8 or 16 hex digits")
+	}
 	h.letters = h.letters || strings.ContainsAny(run, "abcdefABCDEF")
 	h.run += len(run)
 	h.lines.digits += len(run)
 	h.last = end - 1
 	if h.little {
-		if len(run)%2 != 0 || len(run) > 16 {
-			return i, errFound(h.t, i, "a word of 2, 4, 8 or 16 hex digits")
-		}
 		h.b.out = appendReversed(h.b.out, run)
 		return end, nil
 	}
@@ -226,7 +224,7 @@ func (h *hexReader) digits(s string, i int) (end int, e *Error) {
 }
 
 // separator handles a character other than a digit at i, and returns its end.
-func (h *hexReader) separator(s string, i int) (int, *Error) {
+func (h *hexReader) separator(s string, i int) (_ int, e *Error) {
 	n := 1
 	switch c := s[i]; {
 	case strings.IndexByte(" \t\r\f\v:-;_,", c) >= 0:
@@ -244,23 +242,17 @@ func (h *hexReader) separator(s string, i int) (int, *Error) {
 		h.countCell()
 	}
 	if h.prefix {
-		if e := h.endRun(); e != nil {
-			return i, e
-		}
+		e = h.endRun()
 	}
 	h.gap = h.gap || h.lines.digits > 0
-	return i + n, nil
+	return i + n, e
 }
 
 // countCell records the number of digits between two commas.
 func (h *hexReader) countCell() {
-	if h.run == 0 || h.gap || !h.commas {
-		return
+	if h.run > 0 && !h.gap && h.commas {
+		h.cells = [2]int{min(cmp.Or(h.cells[0], h.run), h.run), max(h.cells[1], h.run)}
 	}
-	if h.cells[0] == 0 {
-		h.cells[0] = h.run
-	}
-	h.cells = [2]int{min(h.cells[0], h.run), max(h.cells[1], h.run)}
 }
 
 // odd returns the error for a run of an odd number of digits, at the last digit.
@@ -339,20 +331,20 @@ func (l *lineLengths) end(i int) {
 	if l.digits == 0 {
 		return
 	}
-	if l.pending && l.odd < 0 {
-		l.odd = l.last
-	}
 	if l.count == 0 {
 		l.first = l.digits
-	} else if l.digits != l.first {
-		l.pending, l.last = true, i
 	}
-	if l.digits > l.first && l.odd < 0 {
+	switch {
+	case l.odd >= 0:
+	case l.pending:
+		l.odd = l.last
+	case l.digits > l.first:
 		l.odd = i // the last line of wrapped text is not longer
 	}
-	if l.whole == 0 || l.digits < l.whole {
-		l.whole = l.digits
+	if l.digits != l.first {
+		l.pending, l.last = true, i
 	}
+	l.whole = min(cmp.Or(l.whole, l.digits), l.digits)
 	l.total++
 	l.count++
 	l.digits = 0
@@ -365,19 +357,15 @@ func (h *hexReader) linesApart() *builder {
 		return nil
 	}
 	b, e := readHexLines(h.t)
-	if e != nil {
-		return nil
+	if e == nil {
+		b.why = h.reason() + `; each line is a message, since text is not wrapped at such lengths. If it is, choose the form "hex"`
 	}
-	b.why = h.reason() + `; each line is a message, since text is not wrapped at such lengths. If it is, choose the form "hex"`
 	return b
 }
 
 // apart reports whether lines are messages: they have different lengths although others follow, or a length at which nobody wraps text.
 func (l *lineLengths) apart() bool {
-	if l.total < 2 || l.whole < minLine {
-		return false
-	}
-	return l.odd >= 0 || l.first%16 != 0 && !slices.Contains(wrapped, l.first)
+	return l.total > 1 && l.whole >= minLine && (l.odd >= 0 || l.first%16 != 0 && !slices.Contains(wrapped, l.first))
 }
 
 // minLine is the number of digits of the shortest line that may be a message: shorter ones are columns.
@@ -390,23 +378,16 @@ var wrapped = []int{20, 40, 60, 70, 72, 76, 78, 100, 120}
 func tryHexOrCSV(t *pasted) (*builder, *Error) {
 	h := hexReader{t: t}
 	hexErr := h.read()
-	if hexErr == nil && (!h.commas || h.marked || h.cells[0] == h.cells[1]) {
-		if lines := h.linesApart(); lines != nil {
-			return lines, nil
+	if hexErr != nil || h.commas && !h.marked && h.cells[0] != h.cells[1] {
+		if b, csvErr := tryCSV(t); b != nil || hexErr != nil && csvErr != nil && csvErr.strength > hexErr.strength {
+			return b, csvErr
 		}
-		h.b.form, h.b.why = formHex, h.reason()
-		return &h.b, nil
+	} else if lines := h.linesApart(); lines != nil {
+		return lines, nil
 	}
-	b, csvErr := tryCSV(t)
-	if b != nil {
-		return b, nil
+	if hexErr != nil {
+		return nil, hexErr
 	}
-	if hexErr == nil {
-		h.b.form, h.b.why = formHex, h.reason()
-		return &h.b, nil
-	}
-	if csvErr != nil && csvErr.strength > hexErr.strength {
-		return nil, csvErr
-	}
-	return nil, hexErr
+	h.b.form, h.b.why = formHex, h.reason()
+	return &h.b, nil
 }

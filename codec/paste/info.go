@@ -53,18 +53,13 @@ func (p *Paste) Info() PasteInfo {
 
 // Conversation reports whether the text has several messages with directions, or complete packets: then it can be stored as a capture.
 func (p *Paste) Conversation() bool {
-	if p.Packets {
-		return true
-	}
 	n := 0
-	for i := range p.Messages {
+	for i := 0; i < len(p.Messages) && n < 2; i++ {
 		if p.Messages[i].Dir != schema.Both {
-			if n++; n > 1 {
-				return true
-			}
+			n++
 		}
 	}
-	return false
+	return p.Packets || n > 1
 }
 
 // String returns the note with its position.

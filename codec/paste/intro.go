@@ -9,34 +9,25 @@ import (
 
 // intro is the introduction that text2pcap allows before a packet: a direction, I or O, and a time (text2pcap manual, "-D" and "-t").
 type intro struct {
-	set  bool
 	dir  schema.Dir
 	time scan.Stamp
 }
 
-// readIntro reads an intro from position at on. rest is the start of the rest of the line.
+// readIntro reads an intro from position at on. rest is the start of the rest of the line, at if there is none.
 //
 // I is inbound and O is outbound. Dumps are usually made on the machine of the game client, so inbound is from the server.
 func readIntro(s string, at int) (in intro, rest int) {
 	rest = at
 	if word, next := wordAt(s, rest); word == "I" || word == "O" {
-		in.set, in.dir = true, schema.ToServer
-		if word == "I" {
-			in.dir = schema.ToClient
-		}
-		rest = next
+		in.dir, rest = DirOf("", word), next
 	}
 	word, next := wordAt(s, rest)
 	if more, after := wordAt(s, next); more != "" && strings.ContainsAny(word, "-/") && strings.Contains(more, ":") {
-		if st, ok := scan.ParseStamp(word + " " + more); ok {
-			in.set, in.time = true, st
-			return in, after
-		}
+		word, next = word+" "+more, after
 	}
 	if strings.ContainsAny(word, ":.") {
 		if st, ok := scan.ParseStamp(word); ok {
-			in.set, in.time = true, st
-			rest = next
+			in.time, rest = st, next
 		}
 	}
 	return in, rest

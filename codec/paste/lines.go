@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -53,18 +54,20 @@ func tryLines(t *pasted) (*builder, *Error) {
 		return nil, nil // nothing but hex, of which half a byte may be missing, and a mistake
 	}
 	r := linesReader{t: t, b: &builder{form: formLogLines}, shapes: map[string]*template{}}
-	strong := 0
-	t.lines(func(l line) bool {
+	strong, found := 0, 0
+	for l := range t.head(4 * MaxMessages) {
 		x := findRun(l)
 		if x.n > 0 && x.from < maxWords && !x.plain() {
 			r.learn(&x)
+		}
+		if x.n > 0 {
+			found++
 		}
 		if x.strong {
 			strong++
 		}
 		r.runs = append(r.runs, x)
-		return len(r.runs) < 4*MaxMessages
-	})
+	}
 	if strong == 0 {
 		return nil, nil
 	}
@@ -73,18 +76,11 @@ func tryLines(t *pasted) (*builder, *Error) {
 			return nil, e
 		}
 	}
-	if e := r.b.end(); e != nil {
-		return nil, e
-	}
-	r.b.leaveLabel(len(r.b.label))
 	if r.fail != nil && (!r.words || strong < 3) {
 		return nil, r.fail
 	}
-	if len(r.b.msgs) == 0 {
-		return nil, nil
-	}
-	r.b.why = fmt.Sprintf("hex at the ends of lines, or below lines of words; %d of %d lines have some", r.lines(), len(r.runs))
-	return r.b, nil
+	r.b.why = fmt.Sprintf("hex at the ends of lines, or below lines of words; %d of %d lines have some", found, len(r.runs))
+	return r.b.whole(nil, noBytes)
 }
 
 // readLines reads the form "log-lines".
@@ -96,35 +92,22 @@ func readLines(t *pasted) (*builder, *Error) {
 	return b, e
 }
 
-func (r *linesReader) lines() (n int) {
-	for i := range r.runs {
-		if r.runs[i].n > 0 {
-			n++
-		}
-	}
-	return n
-}
-
 // learn adds a line to the template of its shape.
 func (r *linesReader) learn(x *run) {
 	words := strings.Fields(x.before())
 	var shape strings.Builder
 	dirs := map[int]schema.Dir{}
-	for i, w := range words {
-		d := dirAt(words[i:], true)
-		switch {
-		case i > 40:
+	for i, w := range words[:min(len(words), 41)] {
+		switch d := dirAt(words[i:], true); {
 		case d != schema.Both:
 			dirs[i] = d
-			shape.WriteString("\x01")
+			w = "\x01"
 		case strings.ContainsAny(w, "0123456789"):
-			shape.WriteString("\x02")
+			w = "\x02"
 		case isMessageName(w):
-			shape.WriteString("\x03")
-		default:
-			shape.WriteString(w)
+			w = "\x03"
 		}
-		shape.WriteString(" ")
+		shape.WriteString(w + " ")
 	}
 	x.shape = shape.String()
 	t := r.shapes[x.shape]
@@ -133,7 +116,7 @@ func (r *linesReader) learn(x *run) {
 			return
 		}
 		t = &template{dirs: dirs}
-		r.shapes[strings.Clone(x.shape)] = t
+		r.shapes[x.shape] = t
 	}
 	if x.strong {
 		t.strong++
@@ -147,8 +130,7 @@ func (r *linesReader) learn(x *run) {
 
 // isMessageName reports whether a word is the name of a message, as S_CHAT or C_MOVE.2.
 func isMessageName(w string) bool {
-	w = strings.Trim(w, "[](){}<>:;,|\"'*=")
-	name, _, _ := strings.Cut(w, ".")
+	name, _, _ := strings.Cut(strings.Trim(w, nameMarks), ".")
 	return len(name) > 3 && strings.Trim(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZ_0123456789") == "" && strings.Contains(name, "_") && !scan.IsDigit(name[0])
 }
 
@@ -158,20 +140,29 @@ func (r *linesReader) take(x *run) *Error {
 		r.b.leaveLabel(len(r.b.label))
 		return r.b.end()
 	}
-	known := x.strong
-	if t := r.shapes[x.shape]; x.n > 0 && !x.plain() && t != nil {
-		known = known || t.strong > 0
+	plain, t := x.plain(), r.shapes[x.shape]
+	follows := r.b.open && r.last != nil && plain
+	known := x.strong || !plain && t != nil && t.strong > 0 || follows || plain && len(r.b.label) > 0 && x.n > 1 && hasLetter(x.text)
+	switch {
+	case !known || x.n == 0:
+		return r.wordsOnly(x)
+	case follows && (r.last.plain() || indentOf(x.text) > indentOf(r.last.text)): // the bytes go on
+	default:
+		if e := r.begin(x, t); e != nil {
+			return e
+		}
 	}
-	follows := r.b.open && r.last != nil && x.plain()
-	if x.plain() {
-		known = known || follows || len(r.b.label) > 0 && x.n > 1 && hasLetter(x.text)
+	r.last = x
+	if s := x.text[x.from:x.to]; x.base64 {
+		r.b.out, _ = base64Cell(r.b.out, s)
+	} else {
+		r.b.out, _ = appendDigits(r.b.out, s)
 	}
-	if !known || x.n == 0 {
-		return r.words0(x)
-	}
-	if follows && (r.last.plain() || indentOf(x.text) > indentOf(r.last.text)) {
-		return r.bytes(x) // the bytes go on
-	}
+	return nil
+}
+
+// begin begins a message with the words around its bytes, on the line and above it.
+func (r *linesReader) begin(x *run, t *template) *Error {
 	if e := r.b.begin(Message{}, x.off+x.from); e != nil {
 		return e
 	}
@@ -183,63 +174,44 @@ func (r *linesReader) take(x *run) *Error {
 	if after := x.after(); after != "" {
 		text += " " + after
 	}
-	if strings.TrimSpace(text) != "" {
-		r.words = true
-		words := strings.Fields(x.text[:min(x.from, maxWords)])
-		if t := r.shapes[x.shape]; t != nil {
-			for i := 0; i < len(words) && r.b.m.Dir == schema.Both; i++ { // the first one of several
-				if t.dirs[i] == schema.ToServer+schema.ToClient {
-					r.b.m.Dir = dirAt(words[i:], true)
-				}
-			}
-		}
-		readAround(text, &r.b.m)
-		r.named(strings.Fields(text[:min(len(text), maxWords)]))
+	if strings.TrimSpace(text) == "" {
+		return nil
 	}
-	return r.bytes(x)
+	r.words = true
+	words := strings.Fields(x.text[:min(x.from, maxWords)])
+	for i := 0; t != nil && i < len(words) && r.b.m.Dir == schema.Both; i++ { // the first one of several
+		if t.dirs[i] == schema.ToServer+schema.ToClient {
+			r.b.m.Dir = dirAt(words[i:], true)
+		}
+	}
+	readAround(text, &r.b.m)
+	for _, w := range strings.Fields(text[:min(len(text), maxWords)]) {
+		if !isMessageName(w) {
+			continue
+		}
+		if r.b.m.Name != "" { // several are no name
+			r.b.m.Name = ""
+			break
+		}
+		r.b.m.Name = strings.Clone(strings.Trim(w, nameMarks))
+	}
+	return nil
 }
 
-// named takes the one name of a message among words.
-func (r *linesReader) named(words []string) {
-	for _, w := range words {
-		if isMessageName(w) {
-			if r.b.m.Name != "" {
-				r.b.m.Name = ""
-				return
-			}
-			r.b.m.Name = strings.Clone(strings.Trim(w, "[](){}<>:;,|\"'*="))
-		}
-	}
-}
+// nameMarks are around the names of messages.
+const nameMarks = "[](){}<>:;,|\"'*="
 
-// words0 handles a line without bytes: it may tell about the ones below.
-func (r *linesReader) words0(x *run) *Error {
-	if e := r.b.end(); e != nil {
-		return e
-	}
-	if r.fail == nil {
-		if at := damagedAt(x.text); at >= 0 {
-			r.fail = errFound(r.t, x.off+at, "hex digits").as(likely)
-		}
+// wordsOnly handles a line without bytes: it may tell about the ones below.
+func (r *linesReader) wordsOnly(x *run) *Error {
+	if at := damagedAt(x.text); at >= 0 && r.fail == nil {
+		r.fail = errFound(r.t, x.off+at, "hex digits").as(likely)
 	}
 	if isRule(x.text) {
 		r.b.leaveLabel(len(r.b.label))
-		return nil
+	} else {
+		r.b.addLabel(x.line, 2)
 	}
-	r.b.addLabel(x.line, 2)
-	return nil
-}
-
-// bytes appends the bytes of a line.
-func (r *linesReader) bytes(x *run) *Error {
-	r.last = x
-	s := x.text[x.from:x.to]
-	if x.base64 {
-		r.b.out, _ = base64Cell(r.b.out, s)
-		return nil
-	}
-	r.b.out, _ = appendDigits(r.b.out, s)
-	return nil
+	return r.b.end()
 }
 
 func indentOf(s string) int { return len(s) - len(strings.TrimLeft(s, " \t")) }
@@ -251,15 +223,15 @@ func hasLetter(s string) bool {
 // damagedAt returns the position of what keeps a line that is nearly hex from being hex, else -1.
 func damagedAt(s string) int {
 	good, all, bad := 0, 0, -1
-	for i := skipSpaces(s, 0); i < len(s); {
+	for i := skipSpaces(s, 0); i < len(s); all++ {
 		_, next := wordAt(s, i)
 		word := strings.TrimRight(s[i:next], " \t,;:")
-		all++
-		if n := hexRun(word, 0); n == len(word) && n%2 == 0 || len(word) >= 16 && hexAmong(word) > len(word)*4/5 && n > 3 && n < len(word) && wordEnd(word, 0) == len(word) {
-			if good++; n < len(word) {
-				bad, good = i+n, good+4
-			}
-		} else if bad < 0 {
+		switch n := hexRun(word, 0); {
+		case n == len(word) && n%2 == 0:
+			good++
+		case len(word) >= 16 && hexAmong(word) > len(word)*4/5 && n > 3 && n < len(word) && wordEnd(word, 0) == len(word):
+			bad, good = i+n, good+5
+		case bad < 0:
 			bad = i + n
 		}
 		i = next
@@ -279,31 +251,13 @@ func hexAmong(s string) (n int) {
 	return n
 }
 
-// dataWords precede bytes.
-var dataWords = []string{"data", "hex", "bytes", "payload", "raw", "packet", "buffer", "buf", "body", "dump", "content", "contents", "msg", "message", "frame"}
-
-func saysData(before string) bool {
-	before = strings.ToLower(strings.TrimRight(before[max(0, len(before)-40):], " \t\"'[({<"))
-	if before == "" || before[len(before)-1] != ':' && before[len(before)-1] != '=' {
-		return false
-	}
-	before = strings.TrimRight(before, " \t:=\"'")
-	for _, w := range dataWords {
-		if rest, ok := strings.CutSuffix(before, w); ok && (rest == "" || !scan.IsWord(rest[len(rest)-1])) {
-			return true
-		}
-	}
-	return false
-}
+// saysData matches words that precede bytes.
+var saysData = regexp.MustCompile(`(?i)(?:^|\W)(?:data|hex|bytes|payload|raw|packet|buffer|buf|body|dump|contents?|msg|message|frame)[ \t:="']*[:=][ \t"'[({<]*$`)
 
 // findRun returns the longest run of bytes of a line, the last of equal ones.
 func findRun(l line) (best run) {
-	best.line = l
 	s := l.text
-	if len(s) > MaxBytes {
-		return best
-	}
-	for i := 0; i < len(s); {
+	for i := 0; i < len(s) && len(s) <= MaxBytes; {
 		if !scan.IsWord(s[i]) && s[i] < 0x80 && s[i] != '\\' {
 			i++
 			continue
@@ -313,7 +267,6 @@ func findRun(l line) (best run) {
 			x = runAt(s, i)
 		}
 		if x.n > 0 && x.n >= best.n {
-			x.line = l
 			best = x
 		}
 		if x.to > i {
@@ -323,15 +276,16 @@ func findRun(l line) (best run) {
 		for i++; i < len(s) && (scan.IsWord(s[i]) || s[i] >= 0x80); i++ {
 		}
 	}
-	if best.n == 0 {
-		best = base64Run(l)
+	if best.n == 0 && len(s) <= MaxBytes {
+		best = base64Run(s)
 	}
+	best.line = l
 	return best
 }
 
 // runAt reads the run of bytes at s[i:], the start of a word: tokens of one size, the last one perhaps shorter.
-func runAt(s string, i int) (x run) {
-	x.from, x.to = i, i
+func runAt(s string, i int) run {
+	x := run{from: i, to: i}
 	size, tokens, sep := 0, 0, byte(0)
 	letters, digits, uuid := false, false, ""
 	for i < len(s) {
@@ -342,11 +296,9 @@ func runAt(s string, i int) (x run) {
 		if n == 0 || n%2 != 0 || end < len(s) && (scan.IsWord(s[end]) || s[end] >= 0x80) && !(n == 2 && s[end]|0x20 == 'h') {
 			break
 		}
-		if n > 4 && s[at] == '0' && s[at+1] == 'b' && strings.Trim(s[at+2:end], "01") == "" {
-			return run{from: x.from, to: x.to} // binary
-		}
-		if tokens > 0 && n > size {
-			return run{from: x.from, to: x.to} // columns of numbers
+		if tokens > 0 && n > size || // columns of numbers, or binary
+			n > 4 && s[at] == '0' && s[at+1] == 'b' && strings.Trim(s[at+2:end], "01") == "" {
+			return run{from: x.from, to: x.to}
 		}
 		if tokens > 0 && n < size {
 			if next := skipSpaces(s, end); size == 2 || next < len(s) && hexRun(s, next) > 1 {
@@ -372,32 +324,34 @@ func runAt(s string, i int) (x run) {
 			break
 		}
 		next := end
-		if next < len(s) && strings.IndexByte(":-,_.", s[next]) >= 0 && s[next] != '.' {
+		if next < len(s) && strings.IndexByte(":-,_", s[next]) >= 0 {
 			sep = s[next]
 			next++
 		}
-		if next = skipSpaces(s, next); next == end && (next == len(s) || isPrefix(s, next) == 0) || next-end > 3 {
+		next = skipSpaces(s, next)
+		if next == end && (next == len(s) || isPrefix(s, next) == 0) || next-end > 3 {
 			break
 		}
 		i = next
 	}
+	return x.judged(s, tokens, size, sep, letters, digits, uuid)
+}
+
+// judged returns a run with its strength, without bytes if it is something else: a part of a string or a list, a UUID.
+func (x run) judged(s string, tokens, size int, sep byte, letters, digits bool, uuid string) run {
 	after := strings.TrimLeft(s[x.to:], "\"'])}>;,.")
-	ends := strings.TrimSpace(after) == "" || strings.HasPrefix(after, "  ") || strings.HasPrefix(strings.TrimLeft(after, " "), "//") || strings.IndexByte("#;|(/", strings.TrimLeft(after, " ")[0]) >= 0
-	says := saysData(s[:x.from])
+	word := strings.TrimLeft(after, " ")
+	ends := strings.TrimSpace(after) == "" || strings.HasPrefix(after, "  ") || strings.HasPrefix(word, "//") || strings.IndexByte("#;|(/", word[0]) >= 0
 	listed := (sep == ',' || tokens == 1) && (strings.HasSuffix(strings.TrimRight(s[:x.from], " "), ",") || strings.HasPrefix(s[x.to:], ","))
 	switch {
-	case s[x.from] == '\\' && x.from > 0 && strings.IndexByte(" \t\"'=:([", s[x.from-1]) < 0: // a part of a string
+	case s[x.from] == '\\' && x.from > 0 && strings.IndexByte(" \t\"'=:([", s[x.from-1]) < 0, // of a string
+		listed && (sep == ',' || size == 2), // of a list
+		uuid == "iemem", uuid == "ieeem", !ends && x.n < 8:
 		return run{from: x.from, to: x.to}
-	case listed && (sep == ',' || size == 2): // a part of a list
-		return run{from: x.from, to: x.to}
-	case x.n == 0 || uuid == "iemem" || uuid == "ieeem":
-		return run{from: x.from, to: x.to}
-	case !ends && x.n < 8:
-		return run{from: x.from, to: x.to}
-	case says:
+	case saysData.MatchString(s[max(0, x.from-40):x.from]):
 		x.strong = x.n > 1
 	case size == 2:
-		x.strong = x.n >= 4 && !(x.n == 6 && sep != 0 && sep != ',') && (letters || sep == 0 || sep == ',')
+		x.strong = x.n >= 4 && !(x.n == 6 && sep != 0 && sep != ',') && (letters || sep == 0 || sep == ',') // a MAC address
 	case tokens == 1:
 		x.strong = x.n >= 4 && letters && digits || x.n >= 12 && digits
 	default:
@@ -407,31 +361,25 @@ func runAt(s string, i int) (x run) {
 }
 
 // base64Run returns the last word of a line if it is surely base64.
-func base64Run(l line) run {
-	x := run{line: l}
-	s := strings.TrimRight(l.text, " \t\"'])}>;,.")
+func base64Run(text string) (none run) {
+	s := strings.TrimRight(text, " \t\"'])}>;,.")
 	at := len(s)
 	for at > 0 && (base64Value[s[at-1]] != scan.NotHex || s[at-1] == '=') {
 		at--
 	}
-	for at < len(s) && s[at] == '=' { // payload=
-		at++
-	}
+	at += len(s[at:]) - len(strings.TrimLeft(s[at:], "=")) // payload=
 	word := s[at:]
 	if k := strings.IndexByte(word, '='); k >= 0 && k < len(word)-2 { // payload=AAEC
 		at += k + 1
 		word = s[at:]
 	}
-	if strings.TrimSpace(l.text[:at]) == "" {
-		return x
-	}
-	if len(word) < 8 || !looksLikeBase64(word) || !(saysData(s[:at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
-		return x
+	if strings.TrimSpace(s[:at]) == "" || len(word) < 8 || !looksLikeBase64(word) ||
+		!(saysData.MatchString(s[max(0, at-40):at]) || len(word) >= 16 && strings.HasSuffix(word, "=") && len(word)%4 == 0) {
+		return none
 	}
 	out, ok := base64Cell(nil, word)
 	if !ok {
-		return x
+		return none
 	}
-	x.from, x.to, x.n, x.base64, x.strong = at, len(s), len(out), true, true
-	return x
+	return run{from: at, to: len(s), n: len(out), base64: true, strong: true}
 }

@@ -2,6 +2,8 @@ package paste
 
 import (
 	"fmt"
+	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -51,12 +53,7 @@ func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 	l.wait, l.n, l.commas, l.spaces, l.hex = false, 0, 0, false, 0
 	for {
 		before := x.i
-		for x.i < len(s) && (s[x.i] == ' ' || s[x.i] == '\n') {
-			x.i++
-		}
-		if x.i < len(s) && strings.IndexByte("#/\\-\t\r\f", s[x.i]) >= 0 {
-			x.skip()
-		}
+		x.skip()
 		i = x.i
 		switch {
 		case i >= len(s):
@@ -78,49 +75,50 @@ func (r *codeReader) readList(l *byteList, i int, end string) (ok bool) {
 		case strings.HasPrefix(s[i:], "...") && l.n > 0 && l.printed:
 			l.fail = errNodeCut(i)
 			return false
+		case l.wait && (l.commas > 0 || before == i):
+			return false
 		}
-		if l.wait {
-			if l.commas > 0 || before == i {
-				return false
-			}
-			l.spaces = true
-		}
-		if v, ok := plainLiteral(s, i); ok { // nearly all are
-			r.b.out = append(r.b.out, v)
-			l.marked++
-			l.hex++
-			l.unmarked.no = true
-			x.i = i + 4
-		} else if l.strings && (s[i] == '"') {
-			kind, next := stringEnd(s, i)
-			if kind != codeString {
-				return false
-			}
-			var e *Error
-			if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil {
-				return false
-			}
-			x.i = next
-		} else {
-			e, ok := readElement(r.t, i)
-			if !ok {
-				return false
-			}
-			r.count(l, i, e)
-			x.i = e.end
-		}
-		if l.strings && end == ">>" { // Erlang's sizes: 16#26:8, "a"/utf8
-			for x.i < len(s) && (s[x.i] == ':' || s[x.i] == '/') {
-				n := wordEnd(s, x.i+1)
-				if size := s[x.i+1 : n]; s[x.i] == ':' && size != "8" || size == "" {
-					return false
-				}
-				x.i = n
-			}
+		l.spaces = l.spaces || l.wait
+		if x.i = r.listElement(l, i); x.i == 0 {
+			return false
 		}
 		l.n++
 		l.wait = true
 	}
+}
+
+// listElement adds the element at i to a list and returns its end, 0 if there is none.
+func (r *codeReader) listElement(l *byteList, i int) (end int) {
+	s := r.t.s
+	if v, ok := plainLiteral(s, i); ok { // nearly all are
+		r.b.out = append(r.b.out, v)
+		l.marked++
+		l.hex++
+		l.unmarked.no = true
+		end = i + 4
+	} else if l.strings && s[i] == '"' {
+		kind, next := stringEnd(s, i)
+		var e *Error
+		if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil || kind != codeString {
+			return 0
+		}
+		end = next
+	} else {
+		e, ok := readElement(r.t, i)
+		if !ok {
+			return 0
+		}
+		r.count(l, i, e)
+		end = e.end
+	}
+	for l.end == ">>" && end < len(s) && (s[end] == ':' || s[end] == '/') { // Erlang's sizes: 16#26:8, "a"/utf8
+		n := wordEnd(s, end+1)
+		if size := s[end+1 : n]; s[end] == ':' && size != "8" || size == "" {
+			return 0
+		}
+		end = n
+	}
+	return end
 }
 
 // plainLiteral reads 0x26 at s[i:], with a separator after it.
@@ -134,17 +132,17 @@ func plainLiteral(s string, i int) (v byte, ok bool) {
 
 // count adds an element to a list.
 func (r *codeReader) count(l *byteList, at int, e element) {
-	n := len(e.digits)
-	v := e.value
+	n, text := len(e.digits), r.t.s[at:e.end]
+	v, isHex := byte(e.value), hexRun(e.digits, 0) == n
 	switch {
-	case l.base == 16 && hexRun(e.digits, 0) == n:
+	case l.base == 16 && isHex:
 		x, _ := readNumber(e.digits, 0, 16)
-		v, e.bad = byte(x), false
+		v, e.value, e.ok = byte(x), int64(byte(x)), true
 	case l.base == 8 && e.octal:
-		s := r.t.s[at:e.end]
-		if o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(s, "+-"), "uUlL"), 8, 8); err != nil {
-			l.refuse(at, s, errAt(at, "%s is not an octal byte, despite its leading zero", scan.Quote(s)))
-		} else if v = byte(o); s[0] == '-' {
+		o, err := strconv.ParseUint(strings.TrimRight(strings.TrimLeft(text, "+-"), "uUlL"), 8, 8)
+		if v = byte(o); err != nil {
+			l.refuse(at, text, "%s is not an octal byte, despite its leading zero")
+		} else if text[0] == '-' {
 			v = -v
 		}
 	}
@@ -157,84 +155,73 @@ func (r *codeReader) count(l *byteList, at int, e element) {
 		l.hex++
 	}
 	u := &l.unmarked
-	u.no = u.no || n > 2 || hexRun(e.digits, 0) != n
+	u.no = u.no || n > 2 || !isHex
 	u.uneven = u.uneven || n != 2
 	u.zero = u.zero || n == 2 && e.digits[0] == '0'
-	u.letter = u.letter || n > 0 && hexRun(e.digits, 0) == n && (e.digits[n-1] > '9' || e.digits[0] > '9')
+	u.letter = u.letter || n > 0 && isHex && (e.digits[n-1] > '9' || e.digits[0] > '9')
 	l.octal = l.octal || e.octal
-	l.negative = l.negative || r.t.s[at] == '-'
-	if e.bad && !(n > 0 && n <= 2 && hexRun(e.digits, 0) == n) { // unmarked hex: 5f
-		s := r.t.s[at:min(e.end, at+40)]
-		l.refuse(at, s, errAt(at, "%s is not a byte: a number from -128 to 255 was expected", scan.Quote(s)))
+	l.negative = l.negative || text[0] == '-'
+	if !e.isByte() && !(n > 0 && n <= 2 && isHex) { // unmarked hex: 5f
+		l.refuse(at, text[:min(len(text), 40)], "%s is not a byte: a number from -128 to 255 was expected")
 	}
 }
 
-func (l *byteList) refuse(at int, s string, e *Error) {
+// refuse keeps the first element of a list that is not a byte, at a place.
+func (l *byteList) refuse(at int, s, format string) {
 	if l.fail == nil {
-		e.Found, e.Want = s, "a number from -128 to 255"
-		l.fail = e
+		l.fail = errAt(at, format, scan.Quote(s))
+		l.fail.Found, l.fail.Want = s, "a number from -128 to 255"
 	}
 }
 
 // bracket reads the list that starts with a bracket, if it is one. next is the end of what was read, 0 if it is no list.
 func (r *codeReader) bracket(tok codeToken) (next int, _ *Error) {
 	s := r.t.s
-	l := byteList{open: s[tok.off], from: tok.off}
+	l := byteList{open: s[tok.off], from: tok.off, start: len(r.b.out)}
 	i, end := tok.off+1, string(closing[l.open])
 	named := r.prev.kind == codeWord && r.prev.end == tok.off // no space between: a[1], f(1)
 	before := byte(0)
 	if r.prev.kind == codeOther && (s[r.prev.off] != ']' || !strings.Contains(s[r.prev.end:tok.off], "\n")) {
 		before = s[r.prev.off]
 	}
-	maybe, makes := false, false
+	maybe, makes := true, false
 	switch head := s[max(0, tok.off-24):tok.off]; {
-	case l.open == '<' && strings.HasPrefix(s[i:], "<"):
-		i, end, l.strings = i+1, ">>", true
-		maybe = !named
 	case l.open == '<' && strings.HasPrefix(s[i:], "Buffer "):
 		return r.nodeBuffer(tok.off)
 	case l.open == '<':
-		return 0, nil
+		if !strings.HasPrefix(s[i:], "<") {
+			return 0, nil
+		}
+		i, end, l.strings, maybe = i+1, ">>", true, !named
 	case l.open == '[' && strings.HasPrefix(s[i:], "|"):
-		i, end, maybe = i+1, "|]", true
-	case l.open == '[' && printedArray(head):
+		i, end = i+1, "|]"
+	case l.open == '[' && printedArray.MatchString(head):
 		l.printed, l.from = true, tok.off-len(head)+strings.LastIndex(head, "Uint8Array(")
-		maybe = true
 	case l.open == '[':
 		maybe = !named && before != ']' && before != ')'
-	case l.open == '{':
-		maybe = true
-	default:
+	case l.open == '(':
 		makes = r.prev.kind == codeWord && makesBytes(r.x.text(r.prev))
-		maybe = r.prev.kind == codeEnd || before == '=' || before == '(' || before == ']' || before == '@' || makes
+		maybe = makes || r.prev.kind == codeEnd || before != 0 && strings.IndexByte("=(]@", before) >= 0
 	}
 	ok := r.readList(&l, i, end)
-	if !ok {
-		if l.fail != nil && l.printed {
-			return 0, l.fail
-		}
-		if l.cut && l.n > 1 && l.commas > 0 && maybe && r.cut == nil {
-			r.cut = errFound(r.t, len(s), "the end of the list that starts with "+strconv.Quote(string(l.open)))
-			r.cutAt = l.from
-		}
-		r.b.out = r.b.out[:l.start]
-		return 0, nil
-	}
 	if l.open == '(' && !maybe { // a call whose arguments are all written as bytes
-		maybe = named && l.marked == l.n && l.n >= 4 && l.commas > 0
+		maybe = ok && named && l.marked == l.n && l.n >= 4 && l.commas > 0
 	}
-	if !maybe || !r.isList(&l, makes) {
-		r.b.out = r.b.out[:l.start]
-		return 0, nil
+	switch {
+	case ok && maybe && r.isList(&l, makes):
+		return l.to, r.takeList(&l)
+	case !ok && l.fail != nil && l.printed:
+		return 0, l.fail
+	case !ok && l.cut && l.n > 1 && l.commas > 0 && maybe && r.cut == nil:
+		r.cut = errFound(r.t, len(s), "the end of the list that starts with "+strconv.Quote(string(l.open)))
+		r.cutAt = l.from
 	}
-	return l.to, r.takeList(&l)
+	r.b.out = r.b.out[:l.start]
+	return 0, nil
 }
 
-// printedArray reports whether a head ends as Node.js prints an array: Uint8Array(2) [ 1, 2 ].
-func printedArray(head string) bool {
-	n := strings.LastIndex(head, "Uint8Array(")
-	return n >= 0 && strings.HasSuffix(head, ") ") && strings.Trim(head[n+len("Uint8Array("):], "0123456789") == ") "
-}
+// printedArray matches the end of code before an array that Node.js prints: Uint8Array(2) [ 1, 2 ].
+var printedArray = regexp.MustCompile(`Uint8Array\(\d*\) $`)
 
 // makesBytes reports whether a function of this name takes bytes as its arguments.
 func makesBytes(name string) bool {
@@ -249,43 +236,39 @@ func makesBytes(name string) bool {
 func (r *codeReader) isList(l *byteList, makes bool) bool {
 	s := r.t.s
 	after := skipSpaces(s, l.to)
+	word := after < len(s) && scan.IsWord(s[after])
 	head := strings.TrimRight(s[max(0, l.from-200):l.from], " \t\r\n")
-	assigned := strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
 	switch {
 	case l.n == 0:
 		// Empty: only where bytes are assigned, for () and [] also stand for other things.
-		return l.printed || l.open == '{' && (assigned || typedBrace(s[:l.from])) || l.open == '[' && assigned && (after == len(s) || !scan.IsWord(s[after]))
+		assigned := strings.HasSuffix(head, "=") || strings.HasSuffix(head, "(")
+		return l.printed || l.open == '{' && (assigned || typedBrace.MatchString(s[max(0, l.from-40):l.from])) || l.open == '[' && assigned && !word
 	case l.strings:
 		return true
 	case l.open == '(' && l.commas == 0 && !(l.spaces && makes):
 		return makes && l.marked == l.n || strings.Contains(s[max(0, l.from-80):l.from], "array[") // Pascal; otherwise just a number in brackets
 	case l.n == 1 && l.commas == 0:
 		// One number in brackets is a footnote or a length, unless a type of bytes precedes it.
-		if l.open == '[' && after < len(s) && (scan.IsWord(s[after]) || s[after] == '[') {
-			return false
-		}
-		return head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace(s[:l.from]) || l.printed
+		return !(l.open == '[' && (word || after < len(s) && s[after] == '[')) &&
+			(head == "" || strings.IndexByte("=([,:{&!>]", head[len(head)-1]) >= 0 || typedBrace.MatchString(s[max(0, l.from-40):l.from]) || l.printed)
 	}
 	return true
 }
 
-// typedBrace reports whether a brace directly follows a type of bytes: []byte{}.
-func typedBrace(before string) bool {
-	head := before[max(0, len(before)-40):]
-	return strings.HasSuffix(head, "]byte") || strings.HasSuffix(head, "]uint8") || strings.HasSuffix(strings.TrimRight(head, " "), "]")
-}
+// typedBrace matches a type of bytes directly before a brace: []byte{}.
+var typedBrace = regexp.MustCompile(`(?:\]byte|\]uint8|\] *)$`)
 
 // takeList makes a piece of a list.
 func (r *codeReader) takeList(l *byteList) *Error {
 	isHex, form := l.unmarked.is() || r.bareHex && l.unmarked.may(), r.language(l)
-	bracketed := l.open == '[' || l.strings
-	if l.fail == nil && l.n > 0 && bracketed {
+	good, bracketed := l.fail == nil, l.open == '[' || l.strings
+	if good && l.n > 0 && bracketed {
 		r.sawHex, r.sawPlain = r.sawHex || isHex, r.sawPlain || !isHex && l.unmarked.may()
 	}
 	switch {
-	case l.fail == nil && isHex && bracketed:
+	case good && isHex && bracketed:
 		r.again(l, 16)
-	case l.unmarked.letter && l.fail == nil:
+	case good && l.unmarked.letter:
 		r.b.out = r.b.out[:l.start]
 		return nil
 	case !l.octal || isHex:
@@ -295,15 +278,15 @@ func (r *codeReader) takeList(l *byteList) *Error {
 	default:
 		r.b.note(l.from, "numbers with leading zeros were read as decimal")
 	}
-	if l.fail != nil {
-		r.b.out = r.b.out[:l.start]
-		if l.printed {
-			return errNode(l.fail.off, "%s is not a byte: a number from 0 to 255 was expected", scan.Quote(l.fail.Found))
-		}
-		r.refuse(span{l.from, l.to}, "this list", l.fail)
-		return nil
+	switch {
+	case l.fail == nil:
+		return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true, hex: l.n > 0 && l.hex == l.n, bare: isHex})
+	case l.printed:
+		return errNode(l.fail.off, "%s is not a byte: a number from 0 to 255 was expected", scan.Quote(l.fail.Found))
 	}
-	return r.piece(piece{span: span{l.from, l.to}, start: l.start, form: form, sure: true, hex: l.n > 0 && l.hex == l.n, bare: isHex})
+	r.b.out = r.b.out[:l.start]
+	r.refuse(span{l.from, l.to}, "this list", l.fail)
+	return nil
 }
 
 // again reads a list again, with its numbers in another base.
@@ -313,43 +296,42 @@ func (r *codeReader) again(l *byteList, base int) {
 	r.readList(l, l.first, l.end)
 }
 
+// languages are the forms of lists by what the code before a bracket has: the first row with one of its words.
+var languages = []struct {
+	form   string
+	open   string   // brackets
+	words  []string // none for any code
+	except string   // a word that it does not have
+}{
+	{formErlang, "<", nil, ""},
+	{formGoArray, "[{(", []string{"]byte", "]uint8"}, ""},
+	{formRustArray, "[", []string{"u8", "vec!"}, ""},
+	{formJsArray, "[", []string{"Uint8Array", "Buffer", "const ", "let "}, "UInt8"},
+	{formPythonArray, "[(", []string{"bytes", "bytearray"}, ""},
+	{formSwiftArray, "[", []string{"UInt8", "Data("}, ""},
+	{formPascalArray, "(", nil, ""},
+	{formCsharpArray, "{", []string{"byte[]", "byte ["}, ""},
+	{formNumberArray, "[", nil, ""},
+	{formCArray, "{", nil, ""},
+}
+
 // language infers the form from the code before the bracket and the notation of numbers.
 func (r *codeReader) language(l *byteList) string {
+	if l.printed {
+		return formNodeBuffer
+	}
 	head := r.t.s[max(0, l.from-160):l.from]
 	head = head[strings.LastIndexByte(head, '}')+1:]
 	head = head[strings.LastIndex(head, ";\n")+1:]
-	has := func(parts ...string) bool {
-		for _, p := range parts {
-			if strings.Contains(head, p) {
-				return true
-			}
+	has := func(word string) bool { return strings.Contains(head, word) }
+	for _, x := range languages {
+		if strings.IndexByte(x.open, l.open) < 0 || x.words != nil && !slices.ContainsFunc(x.words, has) || x.except != "" && has(x.except) {
+			continue
 		}
-		return false
-	}
-	switch {
-	case l.printed:
-		return formNodeBuffer
-	case l.open == '<':
-		return formErlang
-	case has("]byte", "]uint8"):
-		return formGoArray
-	case has("u8", "vec!") && l.open == '[':
-		return formRustArray
-	case has("Uint8Array", "Buffer", "const ", "let ") && l.open == '[' && !has("UInt8"):
-		return formJsArray
-	case has("bytes", "bytearray") && l.open != '{':
-		return formPythonArray
-	case has("UInt8", "Data(") && l.open == '[':
-		return formSwiftArray
-	case l.open == '(':
-		return formPascalArray
-	case has("byte[]", "byte [") && l.open == '{':
-		if l.negative || strings.Contains(r.t.s[l.from:min(len(r.t.s), l.from+2000)], "(byte)") {
+		if x.form == formCsharpArray && (l.negative || strings.Contains(r.t.s[l.from:min(len(r.t.s), l.from+2000)], "(byte)")) {
 			return formJavaArray
 		}
-		return formCsharpArray
-	case l.open == '[':
-		return formNumberArray
+		return x.form
 	}
 	return formCArray
 }
@@ -358,21 +340,19 @@ func (r *codeReader) language(l *byteList) string {
 // an incomplete message is useless, that is an error.
 func (r *codeReader) nodeBuffer(first int) (next int, _ *Error) {
 	s, start := r.t.s, len(r.b.out)
-	for i := first + len("<Buffer "); ; {
-		i = skipJSON(s, i)
-		switch {
-		case i < len(s) && s[i] == '>':
-			return i + 1, r.piece(piece{span: span{first, i + 1}, start: start, form: formNodeBuffer, sure: true})
-		case strings.HasPrefix(s[i:], "..."):
-			return i, errNodeCut(i)
-		case i+2 > len(s) || !scan.IsHex(s[i]) || !scan.IsHex(s[i+1]) || i+2 < len(s) && scan.IsWord(s[i+2]):
-			e := errFound(r.t, i, "two hex digits").as(certain)
-			e.Form = formNodeBuffer
-			return i, e
-		}
+	i := skipJSON(s, first+len("<Buffer "))
+	for ; hexRun(s, i) == 2 && wordEnd(s, i) == i+2; i = skipJSON(s, i+2) {
 		r.b.out = appendPairs(r.b.out, s[i:i+2])
-		i += 2
 	}
+	switch {
+	case i < len(s) && s[i] == '>':
+		return i + 1, r.piece(piece{span: span{first, i + 1}, start: start, form: formNodeBuffer, sure: true})
+	case strings.HasPrefix(s[i:], "..."):
+		return i, errNodeCut(i)
+	}
+	e := errFound(r.t, i, "two hex digits").as(certain)
+	e.Form = formNodeBuffer
+	return i, e
 }
 
 func errNodeCut(off int) *Error {
@@ -404,22 +384,22 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 	}
 	before := s[max(0, from-maxLabelText):from]
 	label := strings.TrimSpace(before[strings.LastIndexByte(before, '\n')+1:])
-	if len(label) > maxLabelText/2 || strings.TrimSuffix(label, ":") != "" && wordEnd(label, 0) < len(strings.TrimSuffix(label, ":")) {
+	name := strings.TrimSuffix(label, ":")
+	if len(label) > maxLabelText/2 || wordEnd(label, 0) < len(name) {
 		return 0, nil
 	}
-	p := piece{span: span{from, from}, start: len(r.b.out), form: formAssembler, sure: true}
-	p.name = strings.TrimSuffix(label, ":")
+	p := piece{span: span{from, from}, start: len(r.b.out), form: formAssembler, sure: true, name: name}
 	marked := from < tok.off
-	for i := from; ; {
-		dir := s[i:wordEnd(s, i+1)]
-		if end := i + len(dir); strings.HasPrefix(s[end:], ".b") || strings.HasPrefix(s[end:], ".w") || strings.HasPrefix(s[end:], ".l") { // dc.b
-			dir = s[i : end+2]
+	x := codeLexer{s: s, i: from}
+	for x.i < len(s) {
+		i := x.i
+		end := wordEnd(s, i+1)
+		if strings.HasPrefix(s[end:], ".b") || strings.HasPrefix(s[end:], ".w") || strings.HasPrefix(s[end:], ".l") { // dc.b
+			end += 2
 		}
+		dir := s[i:end]
 		size := directives[strings.ToLower(dir)]
-		if size == 0 {
-			break
-		}
-		end, mark, ok := r.operands(i+len(dir), size)
+		end, mark, ok := r.operands(end, size)
 		if !ok {
 			break
 		}
@@ -433,17 +413,10 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 			r.b.note(i, "the numbers after %q are %d bytes each, read as %s", dir, max(size, -size), order)
 		}
 		if end < len(s) && s[end] == ';' { // a comment
-			if n := strings.IndexByte(s[end:], '\n'); n >= 0 {
-				end += n
-			} else {
-				end = len(s)
-			}
+			end = lineEnd(s, end, len(s))
 		}
-		x := codeLexer{s: s, i: end}
-		if x.skip(); x.i >= len(s) {
-			break
-		}
-		i = x.i
+		x.i = end
+		x.skip()
 	}
 	if p.to == from || !marked {
 		r.b.out = r.b.out[:p.start]
@@ -452,12 +425,12 @@ func (r *codeReader) directive(tok codeToken) (next int, _ *Error) {
 	return p.to, r.piece(p)
 }
 
-// operands appends the operands of a directive, from i to the end of the line. marked means that one is surely written as a byte.
+// operands appends the operands of a directive, of so many bytes, from i to the end of the line. marked means that one is surely written as
+// a byte.
 func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
-	s, start := r.t.s, len(r.b.out)
-	for {
-		i = skipSpaces(s, i)
-		if i >= len(s) {
+	s, out, n := r.t.s, r.b.out, max(size, -size)
+	for more := size != 0; more; i++ {
+		if i = skipSpaces(s, i); i >= len(s) {
 			break
 		}
 		if s[i] == '"' || s[i] == '\'' {
@@ -466,61 +439,55 @@ func (r *codeReader) operands(i, size int) (end int, marked, ok bool) {
 				return 0, false, false
 			}
 			var e *Error
-			if r.b.out, _, e = appendUnescaped(r.b.out, r.t, i+1, next-1, escapesC); e != nil {
+			if out, _, e = appendUnescaped(out, r.t, i+1, next-1, escapesC); e != nil {
 				return 0, false, false
 			}
 			i, marked = next, true
 		} else {
-			v, n := readBare(s, i), max(size, -size)
+			v := readBare(s, i)
 			if !v.ok || v.value >= 1<<(8*n) || v.value < -1<<(8*n-1) {
-				r.b.out = r.b.out[:start]
 				return 0, false, false
 			}
 			for k := range n {
-				shift := 8 * k
 				if size < 0 {
-					shift = 8 * (n - 1 - k)
+					k = n - 1 - k
 				}
-				r.b.out = append(r.b.out, byte(v.value>>shift))
+				out = append(out, byte(v.value>>(8*k)))
 			}
 			marked = marked || strings.ContainsAny(s[i:v.end], "$&#xXhH")
 			i = v.end
 		}
-		if i = skipSpaces(s, i); i >= len(s) || s[i] != ',' {
+		i = skipSpaces(s, i)
+		if more = i < len(s) && s[i] == ','; !more {
 			break
 		}
-		i++
 	}
 	if i < len(s) && strings.IndexByte("\r\n;/#", s[i]) < 0 {
-		r.b.out = r.b.out[:start]
 		return 0, false, false
 	}
-	return i, marked, len(r.b.out) > start
+	ok = len(out) > len(r.b.out)
+	r.b.out = out
+	return i, marked, ok
 }
 
 // loose reads literals without brackets, at least two, in a spelling that plain hex does not have: 0x26u8, $26, 16#26.
 func (r *codeReader) loose(tok codeToken) (next int, _ *Error) {
 	l := byteList{from: tok.off, start: len(r.b.out)}
-	i := tok.off
+	x := codeLexer{s: r.t.s, i: tok.off}
 	for {
-		e, ok := readElement(r.t, i)
-		if !ok || !e.marked || e.bad {
+		e, ok := readElement(r.t, x.i)
+		if !ok || !e.marked || !e.isByte() {
 			break
 		}
-		r.count(&l, i, e)
+		r.count(&l, x.i, e)
 		l.n++
-		l.to = e.end
-		x := codeLexer{s: r.t.s, i: e.end}
-		x.skip()
-		if x.i < len(x.s) && (x.s[x.i] == ',' || x.s[x.i] == ';') {
+		l.to, x.i = e.end, e.end
+		if x.skip(); x.i < len(x.s) && (x.s[x.i] == ',' || x.s[x.i] == ';') {
 			x.i++
 			x.skip()
-		} else if x.i == e.end {
-			break
-		} else if gap := r.t.s[e.end:x.i]; strings.Contains(strings.ReplaceAll(gap, "\r", ""), "\n\n") {
+		} else if x.i == e.end || strings.Contains(strings.ReplaceAll(r.t.s[e.end:x.i], "\r", ""), "\n\n") {
 			break
 		}
-		i = x.i
 	}
 	if l.n < 2 {
 		r.b.out = r.b.out[:l.start]
@@ -530,10 +497,6 @@ func (r *codeReader) loose(tok codeToken) (next int, _ *Error) {
 }
 
 func (r *codeReader) listReason() string {
-	n, octal := len(r.b.msgs), ""
-	if r.octal {
-		octal = "; numbers with leading zeros are octal"
-	}
 	why := "numbers from -128 to 255 in brackets, as source code writes lists of bytes"
 	switch p := r.pieces[0]; {
 	case p.form == formAssembler:
@@ -547,8 +510,11 @@ func (r *codeReader) listReason() string {
 	case p.hex:
 		why = "hex numbers of one byte in brackets, as source code writes lists of bytes"
 	}
-	if n > 1 {
+	if n := len(r.b.msgs); n > 1 {
 		why += fmt.Sprintf("; %d lists are %d messages", n, n)
 	}
-	return why + octal
+	if r.octal {
+		why += "; numbers with leading zeros are octal"
+	}
+	return why
 }

@@ -1,6 +1,8 @@
 package paste
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -9,52 +11,45 @@ import (
 // Literals of bytes in source code. The spellings of all languages are read alike, since few mean different things in two of them: a leading
 // zero is octal in some, which a list tells by its language (list.go).
 
-// literal is a number as it is written, with its sign, prefix and suffix.
-type literal struct {
-	end   int // of its text; the start if there is none
-	value int64
-	hex   bool // it is in hex with a mark
-	octal bool // it has a leading zero, which only some languages read as octal
-	ok    bool // it has at most 32 bits
-}
-
 // readLiteral reads the number at s[i:].
-func readLiteral(s string, i int) literal {
+func readLiteral(s string, i int) element {
+	x := element{end: i}
 	k := i
 	if k < len(s) && (s[k] == '-' || s[k] == '+') {
 		k++
 	}
 	if k == len(s) {
-		return literal{end: i}
+		return x
 	}
 	from, base := baseMark(s, k)
 	to := wordEnd(s, from)
-	x := literal{end: to, hex: base == 16}
+	end := to
+	x.hex = base == 16
 	switch c := s[k]; {
 	case !scan.IsDigit(c):
 		if k > i || from == k || c == '$' && hexRun(s, from) < to-from || c == '#' && from == k+1 && (to != k+3 || to == len(s) || strings.IndexByte(",)]}", s[to]) < 0) {
-			return literal{end: i}
+			return element{end: i}
 		}
 	case s[to-1]|0x20 == 'h' && to-1 > k && hexRun(s, k) == to-1-k: // assembler: 26h
 		from, base, to, x.hex = k, 16, to-1, true
 	case from > k:
 	case to < len(s) && s[to] == '#' && to-k <= 2 && to+1 < len(s) && scan.IsHex(s[to+1]): // Erlang, Ada: 16#26, 16#26#
-		n, end := readNumber(s, k, 10)
-		if base = int64(n); end != to || n < 2 || n > 16 {
+		n, digits := readNumber(s, k, 10)
+		if base = int64(n); digits != to || n < 2 || n > 16 {
 			base = 0
 		}
 		x.hex = base == 16
 		from = to + 1
 		to = wordEnd(s, from)
-		if x.end = to; to < len(s) && s[to] == '#' {
-			x.end++
+		if end = to; to < len(s) && s[to] == '#' {
+			end++
 		}
 	default:
 		x.octal = to-k > 1 && c == '0' && scan.IsDigit(s[k+1])
 	}
-	if x.end+1 < len(s) && s[x.end] == '\'' && strings.IndexByte("hHdDbBoOuUiI", s[x.end+1]) >= 0 { // Nim: 0x26'u8
-		if n := wordEnd(s, x.end+1); n-x.end > 2 && (n == len(s) || s[n] != '\'') {
-			x.end, to = n, n
+	if end+1 < len(s) && s[end] == '\'' && strings.IndexByte("hHdDbBoOuUiI", s[end+1]) >= 0 { // Nim: 0x26'u8
+		if n := wordEnd(s, end+1); n-end > 2 && (n == len(s) || s[n] != '\'') {
+			end, to = n, n
 		}
 	}
 	n := from
@@ -67,27 +62,29 @@ func readLiteral(s string, i int) literal {
 	if s[i] == '-' {
 		x.value = -x.value
 	}
+	x.end = end
 	return x
 }
 
 // readBare is readLiteral for numbers that may be hex without a mark, with a letter at the start: ff, ffh.
-func readBare(s string, i int) literal {
+func readBare(s string, i int) element {
 	x := readLiteral(s, i)
-	if x.end == i {
-		x.end = wordEnd(s, i)
-		switch n := hexRun(s, i); {
-		case n > 0 && n == x.end-i-1 && s[x.end-1]|0x20 == 'h':
-			v, _ := readNumber(s, i, 16)
-			x.value, x.hex, x.ok = int64(v), true, n < 9
-		case n != x.end-i || n > 2:
-			x.end = i
-		}
+	if x.end > i {
+		return x
+	}
+	end := wordEnd(s, i)
+	switch n := hexRun(s, i); {
+	case n > 0 && n == end-i-1 && s[end-1]|0x20 == 'h':
+		v, _ := readNumber(s, i, 16)
+		x = element{end: end, value: int64(v), hex: true, ok: n < 9}
+	case n == end-i && n <= 2:
+		x.end = end
 	}
 	return x
 }
 
-// isByte reports whether the literal is a byte, with or without sign.
-func (x *literal) isByte() bool { return x.ok && x.value >= -128 && x.value <= 255 }
+// isByte reports whether it is a byte, with or without sign.
+func (x *element) isByte() bool { return x.ok && x.value >= -128 && x.value <= 255 }
 
 // baseMarks are the marks of a base before digits; 8'h and its like are Verilog's.
 var baseMarks = []struct {
@@ -121,36 +118,22 @@ func isSuffix(s string) bool {
 // isByteName reports whether a function or type of this name is of bytes.
 func isByteName(name string) bool {
 	name = strings.ToLower(name)
-	for _, part := range [...]string{"byte", "int8", "u8", "char", "i8", "octet"} {
-		if strings.Contains(name, part) {
-			return true
-		}
-	}
-	return name == "ord" || name == "chr" || name == "raw"
+	return name == "ord" || name == "chr" || name == "raw" ||
+		slices.ContainsFunc([]string{"byte", "int8", "u8", "char", "i8", "octet"}, func(part string) bool { return strings.Contains(name, part) })
 }
 
-// castEnd returns the end of the cast at s[i:], "(byte)" or "(unsigned char)"; 0 if there is none.
-func castEnd(s string, i int) int {
-	for k := i + 1; k < len(s) && k < i+40; k++ {
-		switch c := s[k]; {
-		case c == ')' && k > i+1:
-			return k + 1
-		case c != ' ' && c != ':' && c != '_' && (!scan.IsWord(c) || k == i+1 && scan.IsDigit(c)):
-			return 0
-		}
-	}
-	return 0
-}
+// cast matches a conversion: "(byte)" or "(unsigned char)".
+var cast = regexp.MustCompile(`^\([A-Za-z_ :][\w :]{0,38}\)`)
 
-// element is one byte of a list as it is written.
+// element is a number of a list as it is written, with its sign, prefix, suffix and casts.
 type element struct {
-	value  byte
-	end    int    // of its text
+	value  int64
+	end    int    // of its text; the start if there is none
+	ok     bool   // it has at most 32 bits
 	digits string // of a number without a cast, as written
-	octal  bool   // it has a leading zero
+	octal  bool   // it has a leading zero, which only some languages read as octal
 	marked bool   // it is in hex with a prefix, a character, or has a cast: counts and coordinates are not
 	hex    bool   // it is in hex with a mark
-	bad    bool   // a number that is not a byte
 }
 
 // maxElement bounds the casts and calls around a byte.
@@ -166,11 +149,11 @@ func elementIn(t *pasted, i, depth int) (x element, ok bool) {
 		return x, false
 	}
 	if s[i] == '(' {
-		end := castEnd(s, i)
-		if end == 0 || depth == 0 {
+		n := len(cast.FindString(s[i:min(len(s), i+40)]))
+		if n == 0 || depth == 0 {
 			return x, false
 		}
-		x, ok = elementIn(t, skipSpaces(s, end), depth-1)
+		x, ok = elementIn(t, skipSpaces(s, i+n), depth-1)
 		x.marked, x.digits = true, ""
 		return x, ok
 	}
@@ -191,10 +174,8 @@ func elementIn(t *pasted, i, depth int) (x element, ok bool) {
 		case end < len(s) && s[end] == '\'' && len(name) <= 2: // b'A', L'A'
 			i = end
 		case end < len(s) && (s[end] == '(' || s[end] == '{') && depth > 0 && isByteName(name):
-			if x, ok = elementIn(t, skipSpaces(s, end+1), depth-1); !ok {
-				return x, false
-			}
-			if x.end = skipSpaces(s, x.end); x.end == len(s) || s[x.end] != closing[s[end]] {
+			x, ok = elementIn(t, skipSpaces(s, end+1), depth-1)
+			if x.end = skipSpaces(s, x.end); !ok || x.end == len(s) || s[x.end] != closing[s[end]] {
 				return x, false
 			}
 			x.end, x.marked, x.digits = suffixEnd(s, x.end+1), true, ""
@@ -210,40 +191,33 @@ func elementIn(t *pasted, i, depth int) (x element, ok bool) {
 		if e != nil || len(out) != 1 {
 			return x, false
 		}
-		return element{value: out[0], end: suffixEnd(s, end), marked: true}, true
+		return element{value: int64(out[0]), end: suffixEnd(s, end), ok: true, marked: true}, true
 	}
-	n := readBare(s, i)
-	if n.end == i {
+	if x = readBare(s, i); x.end == i {
 		return x, false
 	}
-	digits := s[i:n.end]
-	x = element{value: byte(n.value), end: suffixEnd(s, n.end), octal: n.octal, hex: n.hex, bad: !n.isByte()}
-	if x.marked = n.hex || len(digits) > 2 && strings.ContainsAny(digits, "#'"); !x.marked {
+	digits := s[i:x.end]
+	if x.marked = x.hex || len(digits) > 2 && strings.ContainsAny(digits, "#'"); !x.marked {
 		x.digits = digits
 	}
+	x.end = suffixEnd(s, x.end)
 	return x, true
 }
 
 // suffixEnd returns the end of the conversions after an element: .toByte(), as u8.
 func suffixEnd(s string, i int) int {
 	for {
-		switch {
-		case i+1 < len(s) && s[i] == '.':
-			end := wordEnd(s, i+1)
-			if !isByteName(s[i+1 : end]) {
-				return i
-			}
-			if i = end; strings.HasPrefix(s[i:], "()") {
-				i += 2
-			}
-		case strings.HasPrefix(s[i:], " as "):
-			end := wordEnd(s, i+4)
-			if !isByteName(s[i+4 : end]) {
-				return i
-			}
-			i = end
-		default:
+		mark := "."
+		if strings.HasPrefix(s[i:], " as ") {
+			mark = " as "
+		}
+		rest, ok := strings.CutPrefix(s[i:], mark)
+		n := wordEnd(rest, 0)
+		if !ok || !isByteName(rest[:n]) {
 			return i
+		}
+		if i += len(mark) + n; mark == "." && strings.HasPrefix(s[i:], "()") {
+			i += 2
 		}
 	}
 }

@@ -24,25 +24,22 @@ import (
 
 // isTeraLog recognises the log by its first lines. A part of a log may start inside a record.
 func isTeraLog(t *pasted) bool {
-	return t.among(50, func(l line) bool {
-		_, ok := readLogHeader(strings.TrimSpace(l.text))
-		return ok
-	})
+	for l := range t.head(50) {
+		if _, ok := readLogHeader(strings.TrimSpace(l.text)); ok {
+			return true
+		}
+	}
+	return false
 }
 
 // readTeraLog reads the form "tera-log". A damaged record is skipped with a note.
 func readTeraLog(t *pasted) (*builder, *Error) {
 	g := logReader{t: t, b: &builder{form: formTeraLog, why: "lines with a time of day in brackets, an arrow and a message name, each with hex below"}}
-	if e := t.each(g.take); e != nil {
-		return nil, e
-	}
+	e := t.each(g.take)
 	if g.state == logHex {
 		g.b.note(g.header.off, "the log ends before the hex of this record")
 	}
-	if len(g.b.msgs) == 0 {
-		return nil, errWhole("the text has no complete record of a proxy log")
-	}
-	return g.b, nil
+	return g.b.whole(e, "the text has no complete record of a proxy log")
 }
 
 type logState uint8
@@ -83,23 +80,18 @@ func readLogHeader(s string) (h logHeader, ok bool) {
 		return h, false
 	}
 	clock, ok := scan.ParseClock(part[1])
+	h.code = -1
 	h.m = Message{Dir: schema.ToServer, Time: scan.Stamp{Kind: scan.OfDay, Since: clock}, Name: part[4]}
 	if part[2] != "" {
 		h.m.Dir = schema.ToClient
 	}
-	switch part[2] + part[3] {
-	case "*":
-		h.m.Marks = transport.Fake
-	case "X", "x":
-		h.m.Marks = transport.Silenced
-	}
+	h.m.Marks = map[string]transport.Marks{"*": transport.Fake, "X": transport.Silenced, "x": transport.Silenced}[part[2]+part[3]]
 	if part[6] != "" {
 		h.m.Marks |= transport.BadDef
 	}
-	h.code = -1
 	if code, err := strconv.Atoi(part[4]); err == nil && part[5] == "" {
 		h.code, h.m.Name = code, ""
-		return h, ok && code >= 0
+		ok = ok && code >= 0
 	}
 	h.m.Version, _ = strconv.Atoi(part[5])
 	return h, ok
@@ -107,18 +99,15 @@ func readLogHeader(s string) (h logHeader, ok bool) {
 
 func (g *logReader) take(l line) *Error {
 	s := strings.TrimSpace(l.text)
-	if s == "" {
-		return nil
-	}
-	if h, ok := readLogHeader(s); ok {
+	h, ok := readLogHeader(s)
+	switch {
+	case s == "":
+	case ok:
 		if g.state == logHex {
 			g.b.note(g.header.off, "this record has no hex and was skipped")
 		}
 		h.off = l.off
 		g.header, g.state, g.lost = h, logHex, false
-		return nil
-	}
-	switch {
 	case g.state == logHex:
 		return g.hex(l)
 	case strings.Trim(s, "-") == "":
@@ -134,27 +123,26 @@ func (g *logReader) take(l line) *Error {
 func (g *logReader) hex(l line) *Error {
 	g.state = logBody
 	start, odd := len(g.b.out), false
+	var bad *Error
 	if i := strings.IndexFunc(l.text, func(r rune) bool { return r >= 0x80 || !scan.IsHex(byte(r)) && !scan.IsSpace(byte(r)) }); i >= 0 {
-		return g.damaged(start, errFound(g.t, l.off+i, "hex digits"))
+		bad = errFound(g.t, l.off+i, "hex digits")
+	} else if g.b.out, odd = appendDigits(g.b.out, l.text); odd {
+		bad = errOdd(l.off+len(l.text)-1, hexAmong(l.text), "# hex digits")
 	}
-	if g.b.out, odd = appendDigits(g.b.out, l.text); odd {
-		return g.damaged(start, errOdd(l.off+len(l.text)-1, hexAmong(l.text), "# hex digits"))
+	if bad != nil {
+		g.b.out = g.b.out[:start]
+		g.state, g.lost = logBetween, true
+		g.b.note(bad.off, "this record was skipped: %s", bad.Message)
+		return nil
 	}
 	m := g.header.m
 	m.Time.Since = g.pass(m.Time.Since)
-	if n := len(g.b.out) - start; g.header.code >= 0 && n >= 4 {
-		if code := int(g.b.out[start+2]) | int(g.b.out[start+3])<<8; code != g.header.code {
+	if data := g.b.out[start:]; g.header.code >= 0 && len(data) >= 4 {
+		if code := int(data[2]) | int(data[3])<<8; code != g.header.code {
 			g.b.note(l.off, "the header names opcode %d, the bytes have %d", g.header.code, code)
 		}
 	}
 	return g.b.add(m, start, g.header.off)
-}
-
-func (g *logReader) damaged(start int, e *Error) *Error {
-	g.b.out = g.b.out[:start]
-	g.state, g.lost = logBetween, true
-	g.b.note(e.off, "this record was skipped: %s", e.Message)
-	return nil
 }
 
 // pass converts a time of day to a time since the first midnight of the log. Times may decrease slightly if records of both directions were

@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -103,7 +104,7 @@ const maxLookedAt = 1000
 // LookForPackets sets Packets and Link if the messages are complete packets: at least one has a valid IP header of TCP or UDP, including
 // its checksum, and nearly all others fit its link type.
 func (p *Paste) LookForPackets() {
-	if p.Stream || len(p.Messages) == 0 || p.has(decoded) {
+	if p.Stream || p.has(decoded) {
 		return
 	}
 	looked := p.Messages[:min(len(p.Messages), maxLookedAt)]
@@ -124,11 +125,8 @@ func (p *Paste) LookForPackets() {
 		return
 	}
 	p.Packets, p.Link = true, link
-	name := map[packet.LinkType]string{packet.LinkEthernet: "Ethernet", packet.LinkRaw: "IP", packet.LinkNull: "a loopback interface"}[p.Link]
-	if name == "" {
-		name = "Linux's cooked mode"
-	}
-	p.Why += "; the bytes are complete packets of " + name + "; a file of them is read as a capture"
+	name := map[packet.LinkType]string{packet.LinkEthernet: "Ethernet", packet.LinkRaw: "IP", packet.LinkNull: "a loopback interface"}[link]
+	p.Why += "; the bytes are complete packets of " + cmp.Or(name, "Linux's cooked mode") + "; a file of them is read as a capture"
 }
 
 // ReadPackets emits the frames of a text whose messages are packets.

@@ -74,25 +74,24 @@ func Forms() []FormInfo {
 
 // Recognise detects the form of text and reads it. A conversation that is truncated in its last line is read up to that line, with a note.
 // The error is an *Error.
-func Recognise(text string) (*Paste, error) {
-	p, err := recognise(text)
-	if err != nil {
-		if cut := readCut(text, false, recognise); cut != nil {
-			return cut, nil
-		}
-	}
-	return p, err
-}
+func Recognise(text string) (*Paste, error) { return readOrCut(text, false, recognise) }
 
 func recognise(text string) (*Paste, error) {
+	return readText(text, func(t *pasted) (*builder, *Error) {
+		if e := t.binary(); e != nil {
+			return nil, e
+		}
+		return choose(t)
+	})
+}
+
+// readText reads a text, and places what is said of it.
+func readText(text string, read reader) (*Paste, error) {
 	t, e := newPasted(text)
 	if e != nil {
 		return nil, e
 	}
-	if e := t.binary(); e != nil {
-		return nil, e.place(t)
-	}
-	b, e := choose(t)
+	b, e := read(t)
 	if e != nil {
 		return nil, e.place(t)
 	}
@@ -105,30 +104,19 @@ func RecogniseAs(text, form string) (*Paste, error) {
 	if f == nil {
 		return nil, &Error{Message: "unknown form " + scan.Quote(form)}
 	}
-	p, err := f.readText(text)
-	if err != nil {
-		if cut := readCut(text, false, f.readText); cut != nil {
-			return cut, nil
-		}
-	}
-	return p, err
-}
-
-func (f *form) readText(text string) (*Paste, error) {
-	t, e := newPasted(text)
-	if e != nil {
-		return nil, e
-	}
-	p, e := f.read(t)
-	if e == nil && len(p.msgs) == 0 {
-		e = errWhole("there are no bytes of this form in the text")
-	}
-	if e != nil {
-		e.Form = f.ID
-		return nil, e.place(t)
-	}
-	p.form, p.why = f.ID, "read as chosen"
-	return p.finish(t), nil
+	return readOrCut(text, false, func(text string) (*Paste, error) {
+		return readText(text, func(t *pasted) (*builder, *Error) {
+			b, e := f.read(t)
+			if e == nil {
+				b.form, b.why = f.ID, "read as chosen"
+				b, e = b.whole(nil, noBytes)
+			}
+			if e != nil {
+				e.Form = f.ID
+			}
+			return b, e
+		})
+	})
 }
 
 // reader reads a text as one form or one family of forms. Exactly one of its results is nil.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -53,31 +54,26 @@ func (p *Pattern) Has(group string) bool { return p.groups[group] > 0 }
 
 // Read reads a text: each match is a message, and what is between them is named in the notes. The error is an *Error.
 func (p *Pattern) Read(text string) (*Paste, error) {
-	t, e := newPasted(text)
-	if e != nil {
-		return nil, e
-	}
-	b := &builder{form: "pattern", title: "Own pattern", why: "each match of the pattern is a message", strict: true}
-	for at := 0; at <= len(t.s); {
-		m := p.re.FindStringSubmatchIndex(t.s[at:])
-		if m == nil {
-			break
+	return readText(text, func(t *pasted) (*builder, *Error) {
+		b := &builder{form: "pattern", title: "Own pattern", why: "each match of the pattern is a message", strict: true}
+		for at := 0; at <= len(t.s); {
+			m := p.re.FindStringSubmatchIndex(t.s[at:])
+			if m == nil {
+				break
+			}
+			if e := p.match(t, b, at, m); e != nil {
+				return nil, e
+			}
+			if at += m[1]; m[0] == m[1] {
+				at++
+			}
 		}
-		if e := p.match(t, b, at, m); e != nil {
-			return nil, e.place(t)
-		}
-		if at += m[1]; m[0] == m[1] {
-			at++
-		}
-	}
-	if len(b.msgs) == 0 {
-		e := errWhole("the pattern matches no bytes in the text")
+		none := "the pattern matches no bytes in the text"
 		if len(b.notes) > 0 {
-			e.Message += ": " + b.notes[0].Message
+			none += ": " + b.notes[0].Message
 		}
-		return nil, e
-	}
-	return b.finish(t), nil
+		return b.whole(nil, none)
+	})
 }
 
 // match makes a message of a match in the text from at on.
@@ -98,34 +94,29 @@ func (p *Pattern) match(t *pasted, b *builder, at int, m []int) *Error {
 	if data == "" {
 		return nil
 	}
+	b.cover(span{at + m[0], at + m[1]})
 	part, e := read(&pasted{data})
 	if e != nil {
 		b.note(off+max(e.off, 0), "this match was not read: %s", e.Message)
-		b.cover(span{at + m[0], at + m[1]})
 		return nil
 	}
 	var msg Message
-	if s, _ := group("time"); s != "" {
-		if n := timeAt(strings.Fields(s), &msg); n == 0 {
-			var ok bool
-			if msg.Time, ok = scan.ParseStamp(s); !ok {
-				b.note(off, "%s is no time", scan.Quote(s[:min(len(s), 40)]))
-			}
+	if s, _ := group("time"); s != "" && timeAt(strings.Fields(s), &msg) == 0 {
+		var ok bool
+		if msg.Time, ok = scan.ParseStamp(s); !ok {
+			b.note(off, "%s is no time", scan.Quote(s[:min(len(s), 40)]))
 		}
 	}
 	if s, _ := group("dir"); s != "" {
 		msg.Dir = dirAt([]string{s}, true)
 	}
-	msg.Name, _ = group("name")
-	msg.Name = strings.Clone(msg.Name)
-	if s, _ := group("seqno"); s != "" {
-		n, end := readNumber(s, 0, 10)
-		if end == len(s) && n < 1<<31 {
-			msg.Number = int(n)
-		}
+	name, _ := group("name")
+	msg.Name = strings.Clone(name)
+	seqno, _ := group("seqno")
+	if n, err := strconv.ParseUint(seqno, 10, 31); err == nil {
+		msg.Number = int(n)
 	}
 	start := len(b.out)
 	b.out = append(b.out, part.out...)
-	b.cover(span{at + m[0], at + m[1]})
 	return b.add(msg, start, at+m[0])
 }

@@ -353,3 +353,55 @@ func TestFollowDumpsComeBack(t *testing.T) {
 		}
 	}
 }
+
+// TestEvidenceThatComesLate reads dumps whose first lines, more than maxUnsure, show less than the rest.
+func TestEvidenceThatComesLate(t *testing.T) {
+	var chars, labelled strings.Builder
+	var high, hex []byte
+	for i := range 4000 {
+		high = append(high, byte(128+i%128))
+	}
+	high = append(high, "letters."...)
+	for at := 0; at < len(high); at += 16 {
+		fmt.Fprintf(&chars, "%07o", at)
+		for _, c := range high[at:min(at+16, len(high))] {
+			if c < 128 {
+				fmt.Fprintf(&chars, "%4c", c)
+			} else {
+				fmt.Fprintf(&chars, " %03o", c)
+			}
+		}
+		chars.WriteString("\n")
+	}
+	fmt.Fprintf(&chars, "%07o\n", len(high))
+	for i := range 300 {
+		fmt.Fprintf(&labelled, "packet %d\nof 4 bytes\n0000  %02x 01 02 03\n", i, i%256)
+		hex = append(hex, byte(i), 1, 2, 3)
+	}
+	labelled.WriteString("packet\n0000  01 02\n0002  03 04\n0004  05 06\n")
+	hex = append(hex, 1, 2, 3, 4, 5, 6)
+	for _, c := range []struct {
+		text, form string
+		want       []byte
+	}{
+		{chars.String(), formODc, high},
+		{labelled.String(), formWiresharkDump, hex},
+		{dumpSpecs["xxd"].render(high), formXXD, high},
+		{dumpSpecs["hexdump -C"].render(high), formHexdumpC, high},
+		{dumpSpecs["WinDbg db"].render(high), formWinDbg, high},
+		{strings.ReplaceAll(dumpSpecs["WinDbg db"].render(high), "00007ff6`", ""), formWinDbg, high},
+	} {
+		p, err := Recognise(c.text)
+		if err != nil {
+			t.Errorf("%s: %v", c.form, err)
+			continue
+		}
+		var got []byte
+		for _, m := range p.Messages {
+			got = append(got, m.Bytes...)
+		}
+		if p.Form != c.form || !bytes.Equal(got, c.want) {
+			t.Errorf("read as %s, want %s: %s", p.Form, c.form, p.Why)
+		}
+	}
+}

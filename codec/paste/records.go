@@ -20,35 +20,30 @@ type record struct {
 
 // parseRecord parses a line. wrong is the sum of the bytes if it is not right; ok is false if the line is not a record.
 func parseRecord(s string) (r record, wrong bool, ok bool) {
-	kind := byte(0)
-	switch {
-	case len(s) >= 11 && s[0] == ':':
-		s = s[1:]
-	case len(s) >= 10 && s[0] == 'S' && scan.IsDigit(s[1]):
-		kind, s = s[1], s[2:]
-	default:
+	intel := strings.HasPrefix(s, ":")
+	digits := strings.TrimPrefix(s, ":")
+	if !intel && len(s) >= 2 && s[0] == 'S' && scan.IsDigit(s[1]) {
+		digits = s[2:]
+	}
+	last, sum := len(digits)/2-1, byte(0)
+	if len(digits) == len(s) || len(s) > maxRecord || hexRun(digits, 0) != len(digits) || len(digits)%2 != 0 || last < 3 {
 		return r, false, false
 	}
-	if len(s)%2 != 0 || hexRun(s, 0) != len(s) {
-		return r, false, false
-	}
-	b, sum := appendPairs(nil, s), byte(0)
+	b := appendPairs(nil, digits)
 	for _, c := range b {
 		sum += c
 	}
-	last := len(b) - 1
-	if kind == 0 { // Intel: length, address, type, data, checksum
+	if intel { // length, address, type, data, checksum
 		if int(b[0]) != last-4 || b[3] > 5 {
 			return r, false, false
 		}
 		r.address, r.data, r.bytes = uint64(b[1])<<8|uint64(b[2]), b[4:last], b[3] == 0
-		if (b[3] == 2 || b[3] == 4) && len(r.data) == 2 {
-			r.sets = true
-			r.base = (uint64(b[4])<<8 | uint64(b[5])) << map[byte]uint{2: 4, 4: 16}[b[3]]
+		if r.sets = (b[3] == 2 || b[3] == 4) && len(r.data) == 2; r.sets {
+			r.base = (uint64(b[4])<<8 | uint64(b[5])) << (6*b[3] - 8) // paragraphs, or the upper half
 		}
 		return r, sum != 0, true
 	}
-	size := map[byte]int{'1': 2, '2': 3, '3': 4}[kind] // of the address
+	size := map[byte]int{'1': 2, '2': 3, '3': 4}[s[1]] // of the address
 	if int(b[0]) != last || last < 1+size {
 		return r, false, false
 	}
@@ -64,16 +59,16 @@ const maxRecord = 600
 
 // isRecords recognises records by the first line, whose checksum is right.
 func isRecords(t *pasted) bool {
-	l, _ := t.firstLine()
-	_, wrong, ok := parseRecord(strings.TrimSpace(l.text))
-	return ok && !wrong && len(l.text) <= maxRecord
+	s, _, _ := strings.Cut(strings.TrimSpace(t.s), "\n")
+	_, wrong, ok := parseRecord(strings.TrimSpace(s))
+	return ok && !wrong
 }
 
 // readRecords reads the form "records".
 func readRecords(t *pasted) (*builder, *Error) {
 	b := &builder{form: formRecords, why: "records with addresses and checksums, which are right"}
 	base, next := uint64(0), uint64(0)
-	e := t.each(func(l line) (e *Error) {
+	return b.whole(t.each(func(l line) (e *Error) {
 		at := l.off + skipSpaces(l.text, 0)
 		s := strings.TrimSpace(l.text)
 		if s == "" {
@@ -81,7 +76,7 @@ func readRecords(t *pasted) (*builder, *Error) {
 		}
 		r, wrong, ok := parseRecord(s)
 		switch {
-		case len(s) > maxRecord || !ok:
+		case !ok:
 			return errAt(at, "this line is no record: one of Intel HEX or Motorola S was expected")
 		case wrong:
 			return errAt(at, "the checksum of this record is wrong")
@@ -99,15 +94,5 @@ func readRecords(t *pasted) (*builder, *Error) {
 			next = address + uint64(len(r.data))
 		}
 		return e
-	})
-	if e == nil {
-		e = b.end()
-	}
-	if e != nil {
-		return nil, e
-	}
-	if len(b.msgs) == 0 {
-		return nil, errWhole("no record of the text has data")
-	}
-	return b, nil
+	}), "no record of the text has data")
 }

@@ -2,6 +2,7 @@ package paste
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -17,18 +18,8 @@ const (
 	asBase64
 )
 
-// joiners are the operators that join strings, and bytes, in some language.
-var joiners = []string{"+", "<>", "++", "..", ".", "||", "~", "&"}
-
-// joinerAt returns the length of an operator that joins strings at s[i:], 0 if there is none.
-func joinerAt(s string, i int) int {
-	for _, op := range joiners {
-		if strings.HasPrefix(s[i:], op) {
-			return len(op)
-		}
-	}
-	return 0
-}
+// joiner matches an operator that joins strings, and bytes, in some language.
+var joiner = regexp.MustCompile(`^(?:\+\+?|<>|\.\.?|\|\||~|&)`)
 
 // group is strings that make one message.
 type group struct {
@@ -48,29 +39,27 @@ func (r *codeReader) stringGroup(tok codeToken) (end int, _ *Error) {
 	}
 	inCode := r.call != "" || r.name != "" || g.mark != ""
 	x := codeLexer{s: s, i: tok.end, lost: r.x.lost}
-	for {
-		at := x.i
-		next := x.next()
-		joined := false
-		if next.kind == codeOther && joinerAt(s, next.off) > 0 {
-			x.i = next.off + joinerAt(s, next.off)
-			next, joined = x.next(), true
+	for end = tok.end; ; end = x.i {
+		next, join := x.next(), 0
+		if next.kind == codeOther {
+			join = len(joiner.FindString(s[next.off:min(len(s), next.off+2)]))
+		}
+		if join > 0 {
+			x.i = next.off + join
+			next = x.next()
 		}
 		if next.kind == codeWord && next.end < len(s) && (s[next.end] == '"' || s[next.end] == '\'') && next.end-next.off <= 2 {
 			next = x.next() // b'..' b'..': the prefix of the next string
 		}
 		if next.kind != codeString {
-			x.i = at
 			break
 		}
-		if gap := s[at:next.off]; !joined && !inCode && strings.Contains(gap, "\n") && !strings.Contains(gap, "\\") && r.plain(tok) && r.plain(next) {
-			x.i = at
+		if gap := s[end:next.off]; join == 0 && !inCode && strings.Contains(gap, "\n") && !strings.Contains(gap, "\\") && r.plain(tok) && r.plain(next) {
 			break
 		}
 		g.parts = append(g.parts, next)
 	}
 	r.parts, r.x.lost = g.parts, max(r.x.lost, x.lost)
-	end = g.parts[len(g.parts)-1].end
 	g.after = encodingAfter(s, end)
 	r.encoding = g.after != asInferred && strings.ContainsAny(s[end:min(len(s), end+12)], "\"'")
 	return end, r.takeGroup(&g)
@@ -79,40 +68,33 @@ func (r *codeReader) stringGroup(tok codeToken) (end int, _ *Error) {
 // plain reports whether a string is hex or base64, without escapes.
 func (r *codeReader) plain(tok codeToken) bool {
 	in := inside(r.t.s, tok)
-	for i := in.from; i < in.to; i++ {
-		if base64Value[r.t.s[i]] == scan.NotHex && r.t.s[i] != '=' && r.t.s[i] != ' ' {
-			return false
-		}
-	}
-	return in.to > in.from
+	text := r.t.s[in.from:in.to]
+	return text != "" && strings.IndexFunc(text, func(c rune) bool { return c >= 0x80 || base64Value[c] == scan.NotHex && c != '=' && c != ' ' }) < 0
 }
 
 // takeGroup makes a piece of strings, if they are bytes.
-func (r *codeReader) takeGroup(g *group) *Error {
-	all := span{g.parts[0].off, g.parts[len(g.parts)-1].end}
+func (r *codeReader) takeGroup(g *group) (e *Error) {
 	how, sure := r.how, true
 	if how == asInferred {
 		how, sure = r.reading(g)
 	}
 	r.strings++
-	if how == asInferred {
-		return nil // words
-	}
-	p := piece{span: all, start: len(r.b.out), sure: sure, text: true}
-	if n := len(g.mark); n > 0 {
-		p.from -= n
-	}
-	var e *Error
+	p := piece{span: span{g.parts[0].off - len(g.mark), g.parts[len(g.parts)-1].end}, start: len(r.b.out), sure: sure, text: true}
+	failed := formEscapedString
 	switch how {
+	case asInferred:
+		return nil // words
 	case asEscaped:
 		p.form, e = r.escaped(g)
 	case asHex:
 		p.form, e = formQuotedHex, r.nested(g, readHex)
+		failed = p.form
 	case asBase64:
 		p.form, e = formQuotedBase64, r.nested(g, readBase64)
+		failed = p.form
 	}
 	if e != nil {
-		e.Form = [...]string{asEscaped: formEscapedString, asHex: formQuotedHex, asBase64: formQuotedBase64}[how]
+		e.Form = failed
 		r.b.out = r.b.out[:p.start]
 		r.refuse(p.span, "this string", e)
 		return nil
@@ -131,72 +113,58 @@ func (r *codeReader) reading(g *group) (how stringReading, sure bool) {
 		return asBase64, true
 	case g.after != asInferred:
 		return g.after, true
-	case strings.ContainsAny(g.mark, "bB") && len(g.mark) <= 2:
+	case g.isBytes():
 		return asEscaped, true
 	}
-	numeric, simple, hex, digits, letters := 0, 0, true, 0, false
-	for _, part := range g.parts {
-		in := inside(r.t.s, part)
-		for i := in.from; i < in.to; i++ {
-			switch c := r.t.s[i]; {
-			case c == '\\' && i+1 < in.to:
-				if n := r.t.s[i+1]; n == 'x' || n == 'u' || scan.IsDigit(n) {
-					numeric++
-				} else {
-					simple++
-				}
-				i++
-			case scan.IsHex(c):
-				digits++
-				letters = letters || c > '9'
-			default:
-				hex = hex && strings.IndexByte(" :-,", c) >= 0
+	text := joined(r.t.s, g.parts)
+	escapes, numeric, digits, hex, letters := 0, 0, 0, true, false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '\\' && i+1 < len(text):
+			i++
+			if n := text[i]; n == 'x' || n == 'u' || scan.IsDigit(n) {
+				numeric++
 			}
+			escapes++
+		case scan.IsHex(c):
+			digits++
+			letters = letters || c > '9'
+		default:
+			hex = hex && strings.IndexByte(" :-,", c) >= 0
 		}
 	}
 	switch {
-	case numeric+simple > 0:
+	case escapes > 0:
 		return asEscaped, numeric > 1
 	case digits > 0 && hex && strings.EqualFold(g.mark, "x"):
 		return asHex, true
 	case digits > 1 && hex && digits%2 == 0:
 		return asHex, digits >= 8 && letters || digits >= 24
-	case digits > 1 && hex && r.alone(g):
+	case digits > 1 && hex && g.parts[0].off <= 120 && len(r.t.s)-g.parts[len(g.parts)-1].end <= 40: // little else is in the text
 		return asHex, false
 	}
-	joined := joined(r.t.s, g.parts)
-	if t, e := newPasted(joined); e == nil && len(joined) >= 4 {
+	if t, e := newPasted(text); e == nil && len(text) >= 4 {
 		if b, _ := tryBase64(t); b != nil {
-			return asBase64, len(joined) >= 16
+			return asBase64, len(text) >= 16
 		}
 	}
 	return asInferred, false
 }
 
-// alone reports whether the text is little else than strings: few names are around them.
-func (r *codeReader) alone(g *group) bool {
-	return g.parts[0].off <= 120 && len(r.t.s)-g.parts[len(g.parts)-1].end <= 40
-}
+// isBytes reports whether the strings are marked as bytes: b'...'.
+func (g *group) isBytes() bool { return strings.ContainsAny(g.mark, "bB") && len(g.mark) <= 2 }
 
-// encodingAfter returns the encoding that a call has as the argument after a string: Buffer.from("5f00", "hex").
+// encodings match the encoding that a call has as the argument after a string: Buffer.from("5f00", "hex").
+var encodings = regexp.MustCompile(`^[ \t\r\n]*,[ \t\r\n:.]*["']?(?:([hH]ex)|base64(?:url)?|Base64)\b`)
+
 func encodingAfter(s string, end int) stringReading {
-	rest := strings.TrimLeft(s[end:min(len(s), end+40)], " \t\r\n")
-	if !strings.HasPrefix(rest, ",") {
+	switch m := encodings.FindStringSubmatch(s[end:min(len(s), end+40)]); {
+	case m == nil:
 		return asInferred
-	}
-	if rest = strings.TrimLeft(rest[1:], " \t\r\n:."); len(rest) < 2 {
-		return asInferred
-	}
-	if rest[0] == '"' || rest[0] == '\'' {
-		rest = rest[1:]
-	}
-	switch rest[:wordEnd(rest, 0)] {
-	case "hex", "Hex":
+	case m[1] != "":
 		return asHex
-	case "base64", "base64url", "Base64":
-		return asBase64
 	}
-	return asInferred
+	return asBase64
 }
 
 // inside returns the part of a string between its quotes.
@@ -208,17 +176,19 @@ func inside(s string, tok codeToken) span {
 	return span{tok.off + n, tok.end - n}
 }
 
+// joined returns the contents of strings.
 func joined(s string, parts []codeToken) string {
+	in := inside(s, parts[0])
+	text := s[in.from:in.to]
 	if len(parts) == 1 {
-		in := inside(s, parts[0])
-		return s[in.from:in.to]
+		return text
 	}
-	var b strings.Builder
-	for _, part := range parts {
-		in := inside(s, part)
-		b.WriteString(s[in.from:in.to])
+	b := []byte(text)
+	for _, part := range parts[1:] {
+		in = inside(s, part)
+		b = append(b, s[in.from:in.to]...)
 	}
-	return b.String()
+	return string(b)
 }
 
 // nested reads the contents as plain hex or base64. Positions of errors refer to the entire text.
@@ -250,37 +220,30 @@ func (r *codeReader) nested(g *group, read reader) *Error {
 }
 
 // escaped reads characters and escapes and infers the form from the escapes.
-func (r *codeReader) escaped(g *group) (form string, _ *Error) {
-	python := strings.ContainsAny(g.mark, "bB") && len(g.mark) <= 2
+func (r *codeReader) escaped(g *group) (form string, e *Error) {
 	raw := strings.ContainsAny(g.mark, "rR") && len(g.mark) <= 2
-	form = formEscapedString
-	lang := escapesC
-	switch {
-	case python:
-		form, lang = formPythonBytes, escapesPython
-	case r.lua == 0:
-		r.lua = 1
-		if strings.Contains(r.t.s, "local ") {
+	form, lang := formEscapedString, escapesC
+	if r.lua == 0 {
+		if r.lua = 1; strings.Contains(r.t.s, "local ") {
 			r.lua = 2
 		}
-		fallthrough
-	default:
-		if r.lua == 2 {
-			lang = escapesLua
-		}
+	}
+	if r.lua == 2 {
+		lang = escapesLua
+	}
+	if g.isBytes() {
+		form, lang = formPythonBytes, escapesPython
 	}
 	for _, part := range g.parts {
-		in := inside(r.t.s, part)
+		in, octal := inside(r.t.s, part), false
 		if raw || r.t.s[part.off] == '`' {
 			r.b.out = append(r.b.out, r.t.s[in.from:in.to]...)
 			continue
 		}
-		var octal bool
-		var e *Error
 		if r.b.out, octal, e = appendUnescaped(r.b.out, r.t, in.from, in.to, lang); e != nil {
 			return "", e
 		}
-		if octal && !python {
+		if octal && form == formEscapedString {
 			form = formCString
 		}
 	}

@@ -1,6 +1,9 @@
 package paste
 
 import (
+	"iter"
+	"math"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -12,14 +15,11 @@ import (
 type pasted struct{ s string }
 
 func newPasted(text string) (*pasted, *Error) {
+	if order := scan.UTF16Order([]byte(text[:min(len(text), 2)])); order != nil && len(text) <= MaxText {
+		text = string(scan.AppendUTF8(nil, []byte(text[2:]), order))
+	}
 	if len(text) > MaxText {
 		return nil, errWhole("%s", TooLarge)
-	}
-	if order := scan.UTF16Order([]byte(text[:min(len(text), 2)])); order != nil {
-		text = string(scan.AppendUTF8(nil, []byte(text[2:]), order))
-		if len(text) > MaxText {
-			return nil, errWhole("%s", TooLarge)
-		}
 	}
 	t := &pasted{strings.TrimRight(strings.TrimPrefix(text, scan.ByteOrderMark), "\x00")} // a clipboard may add trailing NULs
 	if strings.TrimSpace(t.s) == "" {
@@ -46,24 +46,16 @@ func (t *pasted) binary() *Error {
 	return errAt(first, "these bytes are no text: there is a 0x%02x among them", s[first]).as(certain)
 }
 
+// excerpts match the word or the character at a place.
+var excerpts = regexp.MustCompile(`(?s)^(?:\w{1,16}|\r?\n|.)`)
+
 // excerpt returns the character at off, or the word that starts there, for Error.Found.
 func (t *pasted) excerpt(off int) string {
-	if off >= len(t.s) {
-		return ""
-	}
-	rest := t.s[off:]
-	if strings.HasPrefix(rest, "\r\n") {
+	found := excerpts.FindString(t.s[min(off, len(t.s)):min(off+32, len(t.s))])
+	if found == "\r\n" {
 		return "\n"
 	}
-	n := 0
-	for n < len(rest) && n < 16 && scan.IsWord(rest[n]) {
-		n++
-	}
-	if n > 0 {
-		return rest[:n]
-	}
-	_, n = utf8.DecodeRuneInString(rest)
-	return rest[:n]
+	return found
 }
 
 // line is one line of a text, without its line break.
@@ -72,61 +64,35 @@ type line struct {
 	off  int // of its first byte
 }
 
-// next returns the line that starts at off, and the start of the next one. ok is false at the end of the text.
-func (t *pasted) next(off int) (l line, after int, ok bool) {
-	if off >= len(t.s) {
-		return line{}, off, false
-	}
-	end := strings.IndexByte(t.s[off:], '\n')
-	if end < 0 {
-		end, after = len(t.s), len(t.s)
-	} else {
-		end += off
-		after = end + 1
-	}
-	if end > off && t.s[end-1] == '\r' {
-		end--
-	}
-	return line{t.s[off:end], off}, after, true
-}
+// lines returns the lines of the text.
+func (t *pasted) lines() iter.Seq[line] { return t.head(math.MaxInt) }
 
-// lines calls visit for each line until it returns false.
-func (t *pasted) lines(visit func(l line) bool) {
-	for off := 0; ; {
-		l, after, ok := t.next(off)
-		if !ok || !visit(l) {
-			return
+// head returns the first n lines of the text.
+func (t *pasted) head(n int) iter.Seq[line] {
+	return func(yield func(line) bool) {
+		for off, after := 0, 0; off < len(t.s) && n > 0; off, n = after, n-1 {
+			end := strings.IndexByte(t.s[off:], '\n') + off
+			if after = end + 1; end < off {
+				end, after = len(t.s), len(t.s)
+			}
+			if end > off && t.s[end-1] == '\r' {
+				end--
+			}
+			if !yield(line{t.s[off:end], off}) {
+				return
+			}
 		}
-		off = after
 	}
 }
 
 // each calls visit for each line until it fails.
-func (t *pasted) each(visit func(l line) *Error) (fail *Error) {
-	t.lines(func(l line) bool {
-		fail = visit(l)
-		return fail == nil
-	})
-	return fail
-}
-
-// among reports whether one of the first n lines is as told.
-func (t *pasted) among(n int, is func(l line) bool) (found bool) {
-	t.lines(func(l line) bool {
-		found = is(l)
-		n--
-		return !found && n > 0
-	})
-	return found
-}
-
-// firstLine returns the first line that is not blank.
-func (t *pasted) firstLine() (first line, ok bool) {
-	t.lines(func(l line) bool {
-		first, ok = l, !l.blank()
-		return !ok
-	})
-	return first, ok
+func (t *pasted) each(visit func(l line) *Error) *Error {
+	for l := range t.lines() {
+		if e := visit(l); e != nil {
+			return e
+		}
+	}
+	return nil
 }
 
 func (l line) blank() bool { return strings.TrimSpace(l.text) == "" }

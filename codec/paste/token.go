@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strings"
 
 	"wirebench/codec/scan"
@@ -99,17 +100,13 @@ func stringEnd(s string, i int) (codeKind, int) {
 func (x *codeLexer) skip() {
 	for x.i < len(x.s) {
 		rest := x.s[x.i:]
-		switch {
-		case rest[0] == ' ' || rest[0] == '\t' || rest[0] == '\r' || rest[0] == '\n' || rest[0] == '\f':
+		switch c := rest[0]; {
+		case scan.IsWord(c):
+			return
+		case c == ' ' || c == '\n' || c == '\t' || c == '\r' || c == '\f', c == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || rest == "\\" || rest[1] == ' '):
 			x.i++
-		case rest[0] == '\\' && (strings.HasPrefix(rest, "\\\n") || strings.HasPrefix(rest, "\\\r\n") || strings.TrimRight(rest[:min(2, len(rest))], " ") == "\\"):
-			x.i++
-		case rest[0] == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
-			n := strings.IndexByte(rest, '\n')
-			if n < 0 {
-				n = len(rest)
-			}
-			x.i += n
+		case c == '#' && readLiteral(x.s, x.i).end == x.i && !lispVector.MatchString(rest), strings.HasPrefix(rest, "//"), strings.HasPrefix(rest, "--") && len(rest) > 2 && scan.IsSpace(rest[2]):
+			x.i = lineEnd(x.s, x.i, len(x.s))
 		case strings.HasPrefix(rest, "/*"):
 			n := strings.Index(rest[2:], "*/")
 			if n < 0 {
@@ -124,10 +121,7 @@ func (x *codeLexer) skip() {
 	}
 }
 
-// lispVector reports whether a vector of Lisp or Scheme starts here, not a comment.
-func lispVector(s string) bool {
-	s = strings.TrimPrefix(s[1:], "u8")
-	return len(s) > 1 && s[0] == '(' && (scan.IsDigit(s[1]) || s[1] == '#')
-}
+// lispVector matches the start of a vector of Lisp or Scheme, which is not a comment.
+var lispVector = regexp.MustCompile(`^#(?:u8)?\([\d#]`)
 
 var closing = map[byte]byte{'[': ']', '{': '}', '(': ')', '<': '>'}

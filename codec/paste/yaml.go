@@ -1,6 +1,7 @@
 package paste
 
 import (
+	"regexp"
 	"strconv"
 	"strings"
 
@@ -14,7 +15,12 @@ import (
 
 // isYAML recognises them by "!!binary".
 func isYAML(t *pasted) bool {
-	return t.among(500, func(l line) bool { return strings.Contains(l.text, "!!binary") })
+	for l := range t.head(500) {
+		if strings.Contains(l.text, "!!binary") {
+			return true
+		}
+	}
+	return false
 }
 
 // readYAML reads the form "follow-yaml".
@@ -26,14 +32,8 @@ func readYAML(t *pasted) (*builder, *Error) {
 	if e == nil {
 		e = y.endData()
 	}
-	if e == nil && len(b.msgs) == 0 {
-		e = errWhole(`there is no "!!binary" data in the text`)
-	}
-	if e != nil {
-		return nil, e
-	}
 	b.peers = y.peerNames()
-	return b, nil
+	return b.whole(e, `there is no "!!binary" data in the text`)
 }
 
 type yamlReader struct {
@@ -54,25 +54,23 @@ type yamlReader struct {
 
 func (y *yamlReader) take(l line) *Error {
 	s := strings.TrimRight(l.text, " \t")
-	at := skipSpaces(s, 0)
+	indent := skipSpaces(s, 0)
 	switch {
-	case at == len(s):
+	case indent == len(s):
 		return nil
-	case y.b.open && at > y.indent:
+	case y.b.open && indent > y.indent:
 		y.block.to = l.off + len(s)
-		return y.oneWord(l.off+at, y.block.to)
+		return y.oneWord(l.off+indent, y.block.to)
 	}
 	if e := y.endData(); e != nil {
 		return e
 	}
-	if s[at] == '#' {
-		y.comment = 0
-		if n, ok := strings.CutPrefix(strings.TrimSpace(s[at+1:]), "Packet "); ok {
-			y.comment, _ = strconv.Atoi(n)
-		}
+	if s[indent] == '#' {
+		n, _ := strings.CutPrefix(strings.TrimSpace(s[indent+1:]), "Packet ")
+		y.comment, _ = strconv.Atoi(n)
 		return nil
 	}
-	indent := at
+	at := indent
 	if strings.HasPrefix(s[at:], "- ") {
 		at = skipSpaces(s, at+2)
 		y.item = Message{}
@@ -82,13 +80,14 @@ func (y *yamlReader) take(l line) *Error {
 		return errFound(y.t, l.off+at, "a key with a colon")
 	}
 	value = strings.TrimSpace(value)
-	if data, ok := strings.CutPrefix(value, "!!binary"); ok {
-		y.beginData(l.off+indent, indent, key)
-		data = strings.TrimLeft(data, "|>-+ ")
-		y.block = span{l.off + len(s) - len(data), l.off + len(s)}
-		return y.oneWord(y.block.from, y.block.to)
+	data, ok := strings.CutPrefix(value, "!!binary")
+	if !ok {
+		return y.entry(key, value, l.off+at, l.off+len(s)-len(value))
 	}
-	return y.entry(key, value, l.off+at, l.off+len(s)-len(value))
+	y.beginData(l.off+indent, indent, key)
+	data = strings.TrimLeft(data, "|>-+ ")
+	y.block = span{l.off + len(s) - len(data), l.off + len(s)}
+	return y.oneWord(y.block.from, y.block.to)
 }
 
 // oneWord returns an error for white space in a line of data.
@@ -101,20 +100,12 @@ func (y *yamlReader) oneWord(from, to int) *Error {
 
 // entry handles a line "key: value" without data.
 func (y *yamlReader) entry(key, value string, keyAt, valueAt int) *Error {
-	n, err := strconv.Atoi(value)
-	isNumber := err == nil && n >= 0
-	ok, want := true, "a number"
+	n, err := strconv.ParseUint(value, 10, 31)
+	want := ""
 	switch key {
+	case "index":
 	case "peers", "packets":
 		y.inPeers = key == "peers"
-	case "peer":
-		if ok = isNumber && n <= 1; ok {
-			y.peer, y.item.Dir = n, peerDir(n)
-		} else if isNumber {
-			want = "peer 0 or 1"
-		}
-	case "packet":
-		y.item.Number, ok = n, isNumber
 	case "host":
 		if y.inPeers {
 			y.host[y.peer] = strings.Trim(value, `"'`)
@@ -124,16 +115,28 @@ func (y *yamlReader) entry(key, value string, keyAt, valueAt int) *Error {
 			y.port[y.peer] = value
 		}
 	case "timestamp":
-		y.item.Time, ok = scan.ParseStamp(value)
-		want = "a time"
-	case "index":
+		var ok bool
+		if y.item.Time, ok = scan.ParseStamp(value); !ok {
+			want = "a time"
+		}
+	case "peer", "packet":
+		switch {
+		case err != nil:
+			want = "a number"
+		case key == "packet":
+			y.item.Number = int(n)
+		case n > 1:
+			want = "peer 0 or 1"
+		default:
+			y.peer, y.item.Dir = int(n), peerDir(int(n))
+		}
 	default:
 		y.b.note(keyAt, "Follow Stream does not write this key; it was skipped")
 	}
-	if !ok {
-		return errFound(y.t, valueAt, want)
+	if want == "" {
+		return nil
 	}
-	return nil
+	return errFound(y.t, valueAt, want)
 }
 
 // beginData starts the data of a packet. key has the peer in the old form: peer0_3.
@@ -148,19 +151,17 @@ func (y *yamlReader) beginData(off, indent int, key string) {
 	_ = y.b.begin(y.item, off) // the one before has ended
 }
 
-func (y *yamlReader) endData() *Error {
-	if !y.b.open {
-		return nil
+func (y *yamlReader) endData() (e *Error) {
+	if y.b.open {
+		if e = y.data.unit(y.block); e == nil {
+			y.item = Message{}
+			e = y.b.end()
+		}
 	}
-	if e := y.data.unit(y.block); e != nil {
-		return e
-	}
-	y.item = Message{}
-	return y.b.end()
+	return e
 }
 
-func (y *yamlReader) peerNames() []string {
-	var names []string
+func (y *yamlReader) peerNames() (names []string) {
 	for i, host := range y.host {
 		if host == "" {
 			return nil
@@ -175,11 +176,12 @@ func (y *yamlReader) peerNames() []string {
 
 func peerDir(peer int) schema.Dir { return schema.ToServer + schema.Dir(peer) }
 
+var peerName = regexp.MustCompile(`^peer([01])_\d+$`)
+
 // peerOfName returns the peer in a name of Follow Stream: peer0_3.
 func peerOfName(name string) (peer int, ok bool) {
-	rest, ok := strings.CutPrefix(name, "peer")
-	if !ok || len(rest) < 3 || rest[0] != '0' && rest[0] != '1' || rest[1] != '_' || strings.Trim(rest[2:], "0123456789") != "" {
-		return 0, false
+	if m := peerName.FindStringSubmatch(name); m != nil {
+		return int(m[1][0] - '0'), true
 	}
-	return int(rest[0] - '0'), true
+	return 0, false
 }
