@@ -208,7 +208,7 @@ func (s *filler) valid(from int) []byte {
 	if b := s.arena[from:]; utf8.Valid(b) {
 		return b
 	}
-	text := []rune(string(s.arena[from:]))
+	text := string(s.arena[from:])
 	s.arena = s.arena[:from]
 	for _, c := range text {
 		s.arena = utf8.AppendRune(s.arena, c)

@@ -96,7 +96,7 @@ var dirs, statuses = [...]pq.Value{
 // Writer writes a file. A row group has the rows of one call of Write.
 type Writer struct {
 	s   *Schema
-	w   *pq.Writer
+	w   *pq.GenericWriter[any]
 	out []pq.Value
 	buf []byte
 }
@@ -107,7 +107,7 @@ func NewWriter(w io.Writer, s *Schema, info map[string]string) *Writer {
 	for k, v := range info {
 		options = append(options, pq.KeyValueMetadata(k, v))
 	}
-	return &Writer{s: s, w: pq.NewWriter(w, options...)}
+	return &Writer{s: s, w: pq.NewGenericWriter[any](w, options...)}
 }
 
 // compression is what all readers of Parquet have, and the smallest of that.

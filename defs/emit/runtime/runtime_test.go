@@ -453,3 +453,44 @@ func TestChains(t *testing.T) {
 		}
 	}
 }
+
+// TestExpressions has the functions of expressions at their edges.
+func TestExpressions(t *testing.T) {
+	for i, c := range []struct{ got, want any }{
+		{sliceBytes("abcd", 1, 3), "bc"},
+		{sliceBytes("abcd", -1, 9), "abcd"},
+		{sliceBytes("abcd", 3, 1), ""},
+		{sliceText("aébc", 1, 3), "éb"},
+		{sliceText("aébc", -1, 9), "aébc"},
+		{sliceText("aébc", 3, 1), ""},
+		{sliceText("", 0, 1), ""},
+		{reverseBytes("abc"), "cba"},
+		{reverseBytes(""), ""},
+		{reverseText("aéb"), "béa"},
+		{reverseText("a\xffb"), "b\xffa"},
+		{characters("a\xe9", latin1), "aé"},
+		{textLength("aé"), int64(2)},
+		{textInt("-12", 10), int64(-12)},
+		{textInt("ff", 16), int64(255)},
+		{textInt("x", 10), int64(0)},
+		{textInt("1", 99), int64(0)},
+		{floatModulo(5.5, 2), 1.5},
+		{floatModulo(-5.5, 2), 0.5},
+		{floatModulo(5.5, -2), -0.5},
+		{floatModulo(4, -2), 0.0},
+		{floatInt(2.9), int64(2)},
+		{floatInt(-2.9), int64(-2)},
+		{floatInt(1e300), int64(math.MaxInt64)},
+		{floatInt(-1e300), int64(math.MinInt64)},
+		{floatInt(math.NaN()), int64(0)},
+		{unless(3, true), 3},
+		{unless(3, false) < 0, true},
+		{(&coder{}).unsure(true), false},
+		{(&coder{writing: true}).unsure(true), true},
+		{(&coder{writing: true, limit: 10}).unsure(false), false},
+	} {
+		if c.got != c.want {
+			t.Errorf("%d: %#v, want %#v", i, c.got, c.want)
+		}
+	}
+}
