@@ -487,7 +487,9 @@ func TestExpressions(t *testing.T) {
 		{unless(3, false) < 0, true},
 		{(&coder{}).unsure(true), false},
 		{(&coder{writing: true}).unsure(true), true},
-		{(&coder{}).unsure(true), false}, {(&coder{writing: true}).unsure(true), true}, {(&coder{writing: true}).unsure(false), false},
+		{(&coder{}).unsure(true), false},
+		{(&coder{writing: true}).unsure(true), true},
+		{(&coder{writing: true}).unsure(false), false},
 	} {
 		if c.got != c.want {
 			t.Errorf("%d: %#v, want %#v", i, c.got, c.want)
