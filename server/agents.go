@@ -22,7 +22,7 @@ func (s *Server) agents() http.Handler {
 	return mcp.NewStreamableHTTPHandler(func(r *http.Request) *mcp.Server {
 		who := access.From(r.Context())
 		caller := sameClient{&api.Client{HTTP: &http.Client{Transport: api.InProcess(s)}, Base: "http://" + r.Host}, who}
-		return agents.New(caller, agents.Options{Version: s.Version, Suggest: who.Grants.Any() >= access.Commenter})
+		return agents.New(caller, agents.Options{Version: s.Version, Suggest: who.May("tool suggest", "")})
 	}, &mcp.StreamableHTTPOptions{
 		Stateless: true, JSONResponse: true, MaxRequestBodyBytes: maxAgentRequest, PropagateRequestCancellation: true,
 		DisableLocalhostProtection: true, // knownHost and OwnPages do that, with the names that the operator has chosen

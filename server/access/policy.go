@@ -121,11 +121,12 @@ var policy = map[string]Role{
 	"action copy":     Viewer,
 	"action repair":   Viewer,
 
-	"capture settings": Author,   // a part of PATCH /api/v1/projects/{project}/captures/{id}
-	"capture copied":   Author,   // in the target of POST /api/v1/projects/{project}/captures/{id}/copy
-	"secret values":    Author,   // the file of a capture that has some, exports and capsules with them
-	"last connections": Operator, // of the server, when there are too many
-	"project name":     Operator, // its change: names are of the whole server
+	"capture settings": Author,    // a part of PATCH /api/v1/projects/{project}/captures/{id}
+	"capture copied":   Author,    // in the target of POST /api/v1/projects/{project}/captures/{id}/copy
+	"secret values":    Author,    // the file of a capture that has some, exports and capsules with them
+	"tool suggest":     Commenter, // of agents: whether it is there
+	"last connections": Operator,  // of the server, when there are too many
+	"project name":     Operator,  // its change: names are of the whole server
 
 	"action save":    Author, // these change files
 	"action version": Author,

@@ -96,7 +96,7 @@ func TestFlowCaptureExports(t *testing.T) {
 	for name := range frames.ExportFormats {
 		f.press("x")
 		f.pick(map[string]string{
-			"pcapng": "pcapng, for Wireshark", "packets": "the original packets", "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "hex": "Hex",
+			"pcapng": "pcapng, for Wireshark", "packets": "the original packets", "jsonl": "JSON Lines", "csv": "CSV", "tsv": "TSV", "hex": "Hex", "parquet": "Parquet",
 		}[name])
 		f.is("the export as "+name, `window.links.some(e => e.includes("format=`+name+`"))`)
 	}
