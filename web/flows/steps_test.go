@@ -27,7 +27,11 @@ func (f flow) is(what, expression string) {
 	f.Helper()
 	ctx, cancel := context.WithTimeout(f.ctx, 40*time.Second)
 	defer cancel()
-	err := chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
+	var err error
+	for again := true; again; { // a document that is replaced while it is asked is asked once more, in its successor
+		err = chromedp.Run(ctx, chromedp.Poll(expression, nil, chromedp.WithPollingInterval(25*time.Millisecond), chromedp.WithPollingTimeout(30*time.Second)))
+		again = err != nil && strings.Contains(err.Error(), "Cannot find context with specified id")
+	}
 	if err == nil {
 		return
 	}
