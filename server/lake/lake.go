@@ -27,11 +27,12 @@ import (
 // limits are the bounds of a Writer.
 type limits struct {
 	batch   int // bytes of frames that become a row group
+	rows    int // frames of one
 	pending int // bytes of frames of all messages that wait
 	columns int // of open files
 }
 
-var usual = limits{batch: 16 << 20, pending: 64 << 20, columns: 1 << 15}
+var usual = limits{batch: 16 << 20, rows: 1 << 15, pending: 64 << 20, columns: 1 << 15}
 
 // frameCost is the memory of a frame besides its bytes, in bytes.
 const frameCost = 128
@@ -138,7 +139,7 @@ func (w *Writer) Add(p *codec.Program, message []byte, f parquet.Frame) error {
 	b.frames = append(b.frames, f)
 	w.pending += len(message) + frameCost
 	switch {
-	case b.cost() > w.limits.batch:
+	case b.cost() > w.limits.batch, len(b.frames) == w.limits.rows:
 		w.hand(t)
 	case w.pending > w.limits.pending:
 		w.relieve()

@@ -56,7 +56,7 @@ func TestBounds(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.limits = limits{batch: 4 << 10, pending: 24 << 10, columns: 150}
+	w.limits = limits{batch: 4 << 10, rows: 20, pending: 24 << 10, columns: 150}
 	rng := rand.New(rand.NewPCG(5, 6))
 	want := map[string][]uint32{}
 	for i := range 4_000 {
