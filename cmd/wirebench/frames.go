@@ -114,7 +114,7 @@ Exit status: 0 success, whatever the frames; 2 wrong usage or an unknown file fo
 				args = []string{"-"}
 				sayTyping(cmd)
 			}
-			if parquet != "" {
+			if cmd.Flags().Changed("parquet") {
 				return f.export(cmd, snap, args, parquet)
 			}
 			return f.run(cmd, snap, args)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 
 	"github.com/spf13/cobra"
 
@@ -13,6 +14,9 @@ import (
 
 // export writes the frames that have definitions to Parquet files in a folder.
 func (f *frameLister) export(cmd *cobra.Command, snap *workspace.Snapshot, paths []string, dir string) (err error) {
+	if dir == "" {
+		return errors.New("--parquet: needs the name of a folder")
+	}
 	if f.lake, err = lake.New(dir, snap.Schema().Messages); err != nil {
 		return err
 	}

@@ -149,6 +149,9 @@ func TestParquetFolder(t *testing.T) {
 	if left, _ := os.ReadDir(dir); len(left) != 0 {
 		t.Errorf("left: %v", left)
 	}
+	if out, errs, status := cli(t, "", "frames", "--library", library, "--parquet=", file); status != exitUsage || out != "" || !strings.Contains(errs, "needs the name of a folder") {
+		t.Errorf("%d %s", status, errs)
+	}
 	if _, errs, status := cli(t, "", "frames", "--library", library, "--parquet", dir, "--json", file); status != exitUsage || !strings.Contains(errs, "cannot be combined") {
 		t.Errorf("%d %s", status, errs)
 	}

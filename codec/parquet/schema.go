@@ -26,8 +26,8 @@ type Schema struct {
 
 // Rename is a column with another name than its field.
 type Rename struct {
-	Path   string // of the column
-	Column string // its name
+	Path   string `json:"path"`   // of the field
+	Column string `json:"column"` // name
 }
 
 // node is a column, or a group or list of columns.

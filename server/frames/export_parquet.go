@@ -2,6 +2,7 @@ package frames
 
 import (
 	"archive/zip"
+	"encoding/json"
 	"io"
 	"os"
 	"path/filepath"
@@ -14,13 +15,14 @@ import (
 )
 
 // parquetFiles writes an archive of Parquet files, which are complete only when all frames are known: they are in a temporary folder until then.
-// Frames without a definition are in none of them.
+// Frames without a definition are in none of them: the last file of the archive, export.json, says how many.
 type parquetFiles struct {
 	*Export
 	conns *live.ConnReader
 	read  *workspace.Reading
 	dir   string
 	lake  *lake.Writer
+	none  int // frames without a definition
 }
 
 func newParquet(x *Export) (exporter, error) {
@@ -40,6 +42,7 @@ func (x *parquetFiles) frame(n int, e live.Entry, f *transport.Frame) error {
 	x.read.Take(f)
 	p, message := x.read.Program()
 	if p == nil {
+		x.none++
 		return nil
 	}
 	row := parquet.RowOf(f)
@@ -64,6 +67,17 @@ func (x *parquetFiles) end() error {
 		if err := copyFile(to, filepath.Join(x.dir, f.Path)); err != nil {
 			return err
 		}
+	}
+	to, err := archive.Create("export.json")
+	if err != nil {
+		return err
+	}
+	said := struct {
+		Undefined int         `json:"undefined"` // frames that are in no file
+		Files     []lake.File `json:"files"`
+	}{x.none, files}
+	if err := json.NewEncoder(to).Encode(said); err != nil {
+		return err
 	}
 	return archive.Close()
 }

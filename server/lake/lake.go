@@ -39,12 +39,12 @@ const frameCost = 128
 
 // File is a file that was written.
 type File struct {
-	Message string
-	Version int
-	Path    string // in the folder of the Writer
-	Rows    int
-	Bytes   int64
-	Renamed []parquet.Rename // columns with another name than their field
+	Message string           `json:"message"`
+	Version int              `json:"version"`
+	Path    string           `json:"file"` // in the folder of the Writer
+	Rows    int              `json:"rows"`
+	Bytes   int64            `json:"bytes"`
+	Renamed []parquet.Rename `json:"renamed,omitempty"` // columns with another name than their field
 }
 
 // Writer writes the files of a folder. It is for one goroutine.
