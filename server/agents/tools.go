@@ -411,12 +411,26 @@ type twoFrames struct {
 }
 
 func (t tools) compare(ctx context.Context, in twoFrames, out *answer) error {
-	var got json.RawMessage
+	var got struct {
+		Note string
+		Rows []struct {
+			Path, Type, A, B string
+			Same             bool
+		}
+	}
 	if err := t.get(ctx, "compare", &got, "project", in.Project, "id", in.Capture, "a", number(in.A), "b", number(in.B)); err != nil {
 		return err
 	}
+	same := 0
 	out.recorded()
-	out.line("%s", got)
+	for _, r := range got.Rows {
+		if r.Same {
+			same++
+			continue
+		}
+		out.line("%s %s: %s, then %s", r.Path, r.Type, cmp.Or(r.A, "none"), cmp.Or(r.B, "none"))
+	}
+	out.line("%d fields are the same%s", same, unless(got.Note, ""))
 	return nil
 }
 
