@@ -39,7 +39,7 @@ func TestDocumentSaysEverything(t *testing.T) {
 				t.Errorf("%s does not describe %s", name, p.Name)
 			}
 		}
-		reads := op.Method == http.MethodPut || op.Method == http.MethodPatch || op.Method == http.MethodPost && !slices.Contains([]string{"copy-capture", "undo-change", "redo-change", "start-demo"}, op.OperationID)
+		reads := op.Method == http.MethodPut || op.Method == http.MethodPatch || op.Method == http.MethodPost && !slices.Contains([]string{"copy-capture", "undo-change", "redo-change", "start-demo", "rewrite-lake"}, op.OperationID)
 		if reads != (op.RequestBody != nil) && op.OperationID != "drop-sample" {
 			t.Errorf("%s: body %t", name, op.RequestBody != nil)
 		}

@@ -20,6 +20,9 @@ import (
 
 	"wirebench/server/access"
 	"wirebench/server/api"
+	"wirebench/server/bus"
+	"wirebench/server/bus/bustest"
+	"wirebench/server/cluster"
 	"wirebench/server/projects"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
@@ -260,9 +263,9 @@ func TestExamplesOfTheDocs(t *testing.T) {
 			definition = body
 		}
 	}
-	for _, id := range strings.Fields(`decode-any encode-any workspace project-settings definitions people scores score search read decode encode layout paste filter framing envelope-frames envelopes use-envelope emit settings
+	for _, id := range strings.Fields(`decode-any encode-any lake rewrite-lake workspace project-settings definitions people scores score search read decode encode layout paste filter framing envelope-frames envelopes use-envelope emit settings
 		write history revision name-revision forget-history begin-thread threads answer-thread resolve-thread merged-suggestion accept-suggestion drop-thread make-capsule capsules capsule drop-capsule git git-text git-commit git-pull give-code give-codes copy rename definitions-zip reference compare-definitions changes undo-change redo-change add-sample samples drop-sample version upload upload-any
-		captures add-capture capture capture-settings proposals frames rows frame types find timeline problems connections replies graph follow map fields differences compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
+		captures add-capture capture retention capture-settings proposals frames rows frame types where find timeline problems connections replies graph follow map fields differences compare packets patch-capture export elsewhere copy-capture add-marker patch-marker related drop-marker
 		make-script start-replay replays replay stop-replay
 		start-proxy proxies proxy operate held decide send set-rules rules stop-proxies start-demo
 		append-capture drop-capture delete`) {
@@ -299,6 +302,22 @@ func TestExamplesOfProjects(t *testing.T) {
 }
 
 // The examples of accounts work: for an admin who has signed in.
+// nodeOf returns a node of a cluster of its own, which does nothing.
+func nodeOf(t *testing.T) *cluster.Node {
+	t.Helper()
+	data, err := store.Claim(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { data.Close() })
+	node, err := cluster.Join(t.Context(), cluster.Options{Bus: bus.Options{URL: bustest.Start(t).URL}, Data: data, URL: "http://127.0.0.1:1", Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(node.Close)
+	return node
+}
+
 func TestExamplesOfAccounts(t *testing.T) {
 	s := testServer(t)
 	m := doorOf(t, s)
@@ -307,6 +326,7 @@ func TestExamplesOfAccounts(t *testing.T) {
 	t.Cleanup(func() { audit.Close() })
 	m.door.Audit = audit
 	s.api.Door = m.door
+	s.api.Cluster = nodeOf(t)
 	srv := httptest.NewServer(m.h)
 	t.Cleanup(srv.Close)
 	admin := access.Grants{access.Everywhere: access.Admin}
@@ -355,6 +375,7 @@ func TestExamplesOfAccounts(t *testing.T) {
 	run("invitations", "", `"for":"Ann"`)
 	run("withdraw-invitation", id(invitation), "")
 	run("audit", "", "people: grant")
+	run("cluster", "", `"connected":true`)
 	x, err := m.accounts.Get(me)
 	m.must(err)
 	other := slices.IndexFunc(x.Sessions, func(s access.Session) bool { return s.Browser != "this browser" })

@@ -129,6 +129,7 @@ type listState struct {
 	Read      int64                `json:"read"` // bytes of the file
 	Size      int64                `json:"size"`
 	Note      string               `json:"note"`            // reason why frames of the file are missing
+	Again     bool                 `json:"again"`           // it may pass: the file is read again after a while
 	Start     int64                `json:"start,omitempty"` // of the first frame, also after it was discarded: microseconds since 1970
 	End       int64                `json:"end,omitempty"`
 	Conns     []listConn           `json:"conns,omitempty"`        // all connections, in the first message
@@ -137,7 +138,7 @@ type listState struct {
 	Rewritten string               `json:"rewritten"`
 	Noted     []store.Noted        `json:"noted,omitempty"`   // marks and notes of frames; those without a number belong to frames that are not in this capture
 	Markers   []store.Marker       `json:"markers,omitempty"` // in order of their frames
-	Live      bool                 `json:"live,omitempty"`
+	Live      bool                 `json:"live"`
 }
 
 type listConn struct {
@@ -146,6 +147,12 @@ type listConn struct {
 	Proto   string `json:"proto"`
 	Frames  int    `json:"frames"`
 }
+
+// Pauses before a capture that could not be read is read again.
+const (
+	firstRetry   = captures.RetryBroken + time.Second
+	longestRetry = time.Minute
+)
 
 // listFailed is the reason why a query has no result.
 type listFailed struct {
@@ -412,7 +419,8 @@ func (p *framesPage) run(ctx context.Context) error {
 	}()
 	var told time.Time
 	var soon <-chan time.Time   // time of the next state message
-	var regrow <-chan time.Time // time to read a grown file again
+	var regrow <-chan time.Time // time to read a grown file again, or one that could not be read
+	retry := firstRetry
 	for {
 		list, next := p.list(), (*shownList)(nil)
 		var stale <-chan struct{}
@@ -459,6 +467,13 @@ func (p *framesPage) run(ctx context.Context) error {
 			}
 			if !complete {
 				ended = list.open.Done()
+			}
+			switch {
+			case list.open.Broken() && regrow == nil:
+				regrow = time.After(retry)
+				retry = min(2*retry, longestRetry)
+			case complete && !list.open.Broken():
+				retry = firstRetry
 			}
 		}
 		again := false
@@ -700,8 +715,11 @@ func hasErrors(list diag.List) bool {
 func (p *framesPage) tell(ctx context.Context, list *shownList, whole bool) error {
 	o := list.open
 	st := listState{
-		Seq: list.seq, Name: p.name, Cuts: list.Cuts, Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(),
+		Seq: list.seq, Name: p.name, Cuts: list.Cuts, Epoch: list.Epoch, Total: o.Log().Len(), Reading: !o.Complete(), Note: o.Note(), Again: o.Broken(),
 		Live: o.Grows(), Mistakes: list.Wrong, Rewritten: list.View.Rewritten(),
+	}
+	if st.Again {
+		st.Note += "; it is read again from time to time"
 	}
 	if m, costly := list.View.TooCostly(); costly {
 		st.Mistakes = append(slices.Clip(st.Mistakes), m)

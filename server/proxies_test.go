@@ -106,13 +106,22 @@ func TestProxyOperated(t *testing.T) {
 	t.Cleanup(func() { s.Close(); srv.Close() })
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
+	var p relay.Info
+	if code := servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t)), &p); code != 201 {
+		t.Fatalf("%d %+v", code, p)
+	}
+	operated(t, ctx, srv.URL, p)
+	if code := servertest.Call(t, ctx, srv.URL, "DELETE", "/api/one/proxies/"+p.ID, "", nil); code != 204 {
+		t.Error(code)
+	}
+}
+
+// operated tests all that can be done with a listener of an echo game.
+func operated(t *testing.T, ctx context.Context, server string, p relay.Info) {
+	t.Helper()
 	ask := func(method, path, body string, into any) int {
 		t.Helper()
-		return servertest.Call(t, ctx, srv.URL, method, path, body, into)
-	}
-	var p relay.Info
-	if code := ask("POST", "/api/one/proxies", fmt.Sprintf(`{"listen":"127.0.0.1:0","upstream":%q,"operate":true}`, servertest.EchoGame(t)), &p); code != 201 {
-		t.Fatalf("%d %+v", code, p)
+		return servertest.Call(t, ctx, server, method, path, body, into)
 	}
 	session := "/api/one/proxies/" + p.ID
 	c, err := net.Dial("tcp", p.Pairs[0].Listen)
@@ -206,8 +215,5 @@ func TestProxyOperated(t *testing.T) {
 				t.Fatalf("%s: %d, %d frames of %d", filter, code, f.Fit, f.Total)
 			}
 		}
-	}
-	if code := ask("DELETE", session, "", nil); code != 204 {
-		t.Error(code)
 	}
 }

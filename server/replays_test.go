@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"wirebench/server/frames"
+	"wirebench/server/objects"
 	"wirebench/server/relay"
 	"wirebench/server/replay"
 	"wirebench/server/runs"
@@ -29,7 +30,12 @@ type replayTest struct {
 }
 
 func newReplayTest(t *testing.T) *replayTest {
-	s := captureServer(t, "muta", map[string]string{"game.def": servertest.PingText})
+	lake, err := objects.OpenFolder(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { lake.Close() })
+	s := newServer(t, Config{Projects: servertest.Fixed(t, servertest.CaptureWorkspace(t, "muta", map[string]string{"game.def": servertest.PingText})), GitRemote: "origin", Lake: lake, LakeEvery: time.Minute})
 	srv := httptest.NewServer(s)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(func() { cancel(); s.Close(); srv.Close() })

@@ -20,9 +20,11 @@ import (
 // routes returns the route table.
 func (s *Server) routes() chi.Router {
 	r := chi.NewRouter()
-	r.Use(s.logged, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.rated, s.guard().Permit(r), s.sending.follow, s.bounded, s.counted, s.streams, middleware.GetHead, compressed())
+	r.Use(s.told, s.recovered, s.knownHost, access.OwnPages, s.canonical, s.rated, s.guard().Permit(r), s.sending.follow, s.bounded, s.counted, s.streams, middleware.GetHead, compressed())
 
-	r.Get("/healthz", s.healthy)
+	r.Get("/livez", alive)
+	r.Get("/readyz", s.healthy)
+	r.Get("/healthz", s.healthy) // as earlier versions have it
 	r.Method(http.MethodGet, "/metrics", s.metrics.handler())
 	r.Method(http.MethodGet, "/static/*", static.Handler())
 
@@ -74,18 +76,40 @@ func compressed() func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler { return wrap(next) }
 }
 
-// healthy answers "ok", or why the server cannot work. It says nothing about what is stored, or where.
-func (s *Server) healthy(w http.ResponseWriter, _ *http.Request) {
+// alive answers "ok" while the server answers at all: whoever watches it restarts it if it does not.
+func alive(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	if err := s.Projects.Healthy(); err != nil {
+	w.Write([]byte("ok\n"))
+}
+
+// unready returns why the server cannot work, or will not for long.
+func (s *Server) unready() error {
+	if s.ended.Load() {
+		return errShutting
+	}
+	return s.Projects.Healthy()
+}
+
+var errShutting = errors.New("the server is shutting down")
+
+// healthy answers "ok" if the server can work: whoever distributes requests sends it some. Otherwise it answers why. It says nothing about what is
+// stored, or where.
+func (s *Server) healthy(w http.ResponseWriter, r *http.Request) {
+	err := s.unready()
+	if err == nil {
+		alive(w, r)
+		return
+	}
+	why := err.Error()
+	if !errors.Is(err, errShutting) {
 		s.Log.Error("not healthy", "error", err)
-		w.WriteHeader(http.StatusServiceUnavailable)
 		var of *fs.PathError
 		if errors.As(err, &of) {
 			err = of.Err
 		}
-		fmt.Fprintf(w, "the data folder cannot be written: %v\n", err)
-		return
+		why = fmt.Sprintf("the data folder cannot be written: %v", err)
 	}
-	w.Write([]byte("ok\n"))
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	fmt.Fprintln(w, why)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"context"
 	"crypto/rand"
 	"net"
 	"net/http"
@@ -14,6 +15,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/go-chi/chi/v5/middleware"
 
+	"wirebench/server/access"
 	"wirebench/server/answer"
 	"wirebench/server/api"
 	"wirebench/server/supervise"
@@ -119,24 +121,73 @@ func (s *Server) recovered(next http.Handler) http.Handler {
 // statusGone is logged for requests whose client has gone before the answer, as other servers do.
 const statusGone = 499
 
-// logged gives each request an id, and logs it unless it is for health or static files. Addresses are logged without queries, bodies never.
+// isProbe reports whether programs ask for a path all the time to see how the server is.
+func isProbe(path string) bool {
+	return path == "/livez" || path == "/readyz" || path == "/healthz" || path == "/metrics"
+}
+
+// logged gives each request an id, and logs it unless it is for health or static files: who has sent it, from where. Addresses are logged without
+// queries and without the secrets of invitations; headers and bodies never.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.URL.Path == "/healthz" || r.URL.Path == "/metrics" || strings.HasPrefix(r.URL.Path, "/static/") {
+		if isProbe(r.URL.Path) || strings.HasPrefix(r.URL.Path, "/static/") {
 			next.ServeHTTP(w, r)
 			return
 		}
 		start, id := time.Now(), rand.Text()[:10]
 		w.Header().Set(answer.RequestID, id)
 		ww := middleware.NewWrapResponseWriter(w, r.ProtoMajor)
+		at := &routed{}
 		defer func() {
 			status := ww.Status()
 			if status >= 500 && r.Context().Err() != nil {
 				status = statusGone
 			}
-			s.metrics.took(r, status, time.Since(start))
-			s.Log.Info("request", "id", id, "method", r.Method, "path", r.URL.Path, "status", status, "bytes", ww.BytesWritten(), "took", time.Since(start).Round(time.Microsecond))
+			took := time.Since(start)
+			s.metrics.took(r, at.route, status, took)
+			s.Log.Info("request", "id", id, "method", r.Method, "path", loggedPath(r.URL.Path), "status", status, "bytes", ww.BytesWritten(), "took", took.Round(time.Microsecond), "client", hostOf(r.RemoteAddr), "user", at.user)
 		}()
-		next.ServeHTTP(ww, r)
+		next.ServeHTTP(ww, r.WithContext(context.WithValue(r.Context(), routedKey{}, at)))
 	})
+}
+
+// routed is what the line of a request has from inside: its route and its user, without those of requests that the door has answered.
+type routed struct {
+	route string // pattern
+	user  string
+}
+
+type routedKey struct{}
+
+// told fills in the line of a request.
+func (s *Server) told(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if at, ok := r.Context().Value(routedKey{}).(*routed); ok {
+			defer func() { // here: outside of the router, its context may be that of another request
+				if ctx := chi.RouteContext(r.Context()); ctx != nil {
+					at.route = ctx.RoutePattern()
+				}
+			}()
+			if s.Door != nil {
+				at.user = access.Of(r).Who()
+			}
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// loggedPath returns a path without the secret of an invitation.
+func loggedPath(path string) string {
+	if strings.HasPrefix(path, "/access/join/") {
+		return "/access/join/…"
+	}
+	return path
+}
+
+// hostOf returns an address without its port.
+func hostOf(address string) string {
+	if host, _, err := net.SplitHostPort(address); err == nil {
+		return host
+	}
+	return address
 }

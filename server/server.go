@@ -20,16 +20,25 @@ import (
 	"wirebench/server/access"
 	"wirebench/server/admit"
 	"wirebench/server/api"
+	"wirebench/server/archive"
+	"wirebench/server/bus"
 	"wirebench/server/captures"
+	"wirebench/server/cluster"
+	"wirebench/server/collect"
+	"wirebench/server/ingest"
 	"wirebench/server/live"
+	"wirebench/server/objects"
 	"wirebench/server/page"
 	"wirebench/server/projects"
 	"wirebench/server/proxy"
 	"wirebench/server/relay"
+	"wirebench/server/retain"
 	"wirebench/server/rooms"
 	"wirebench/server/runs"
 	"wirebench/server/scores"
+	"wirebench/server/settings"
 	"wirebench/server/socket"
+	"wirebench/server/store"
 	"wirebench/server/supervise"
 	"wirebench/server/workspace"
 	"wirebench/static"
@@ -55,8 +64,18 @@ type Config struct {
 	Memory int64      // bytes that the concurrent work of all requests may use; 0 = a quarter of the available memory
 	Disk   *live.Disk // for the frames of captures that do not fit in memory; nil: such captures are incomplete
 
-	GitRemote string                                                         // from which pull takes, where definitions are in a git repository; "" for none
-	Demo      func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil if there is none
+	Bus    *bus.Options          // NATS, from which traffic of collectors is received; nil: none is
+	Stream collect.StreamOptions // of that traffic
+
+	Keep settings.Keep // how long captures of all projects stay; the zero value: for ever
+
+	Cluster   *cluster.Node // of which this server is what serves now; nil for none
+	GitRemote string        // from which pull takes, where definitions are in a git repository; "" for none
+	Lake      objects.Store // to which the messages of all captures go; nil for none. The server does not close it
+	LakeEvery time.Duration // after which they are there
+	Place     *store.Place  // where complete captures are kept, as the projects know; nil: in the data folder. Its requests end with the server
+
+	Demo func(ctx context.Context, dialect string) (*relay.Game, error) // starts a demo game; nil if there is none
 }
 
 // Server serves the requests. Its pages hold connections, which Close ends.
@@ -77,7 +96,11 @@ type Server struct {
 	runs      *runs.Set
 	rooms     rooms.Set
 	relays    *relay.Set
+	receiver  *collect.Receiver // nil: there are no collectors
 	scores    *scores.Set
+	lake      *ingest.Feed // nil for none
+	retention *retain.Set
+	archive   *archive.Set // nil: captures stay in the data folder
 	api       *api.API
 	metrics   *metrics
 	workbench *page.Workbench
@@ -105,23 +128,64 @@ func New(cfg Config) (*Server, error) {
 			return nil, err
 		}
 	}
+	if cfg.Lake != nil {
+		s.lake = ingest.New(ingest.Options{Store: cfg.Lake, Every: cfg.LakeEvery, Captures: s.captures, Name: cfg.Projects.InLake, Log: cfg.Log})
+	}
 	s.scores = scores.NewSet(s.captures, cfg.Log)
+	changed := func(ws string) { s.pushes.Tell(ws, page.TopicListeners) }
+	moved := func(ws string) { s.pushes.Tell(ws, page.TopicTraffic) }
+	held := func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) }
 	s.relays = relay.New(relay.Options{
 		Upstreams: s.Upstreams, Own: s.Own, Captures: s.captures, Ports: s.Ports, Limits: s.RelayLimits,
-		Changed: func(ws string) { s.pushes.Tell(ws, page.TopicListeners) },
-		Moved:   func(ws string) { s.pushes.Tell(ws, page.TopicTraffic) },
-		Held:    func(ws, id string) { s.pushes.Tell(ws, page.TopicHeld+id) },
+		Changed: changed, Moved: moved, Held: held,
 	})
 	s.relays.Demo = cfg.Demo
 	s.runs = runs.New(runs.Options{
 		Captures: s.captures, Relays: s.relays, Log: cfg.Log,
 		Changed: func(ws, id string) { s.pushes.Tell(ws, page.TopicReplay+id) },
 	})
+	var taken func(*workspace.Workspace, store.Capture) bool
+	if s.lake != nil {
+		taken = func(ws *workspace.Workspace, x store.Capture) bool { return s.lake.Whole(ws.Name, x) }
+	}
+	s.retention = retain.New(retain.Options{
+		Taken:    taken,
+		Projects: cfg.Projects, Captures: s.captures, Keep: cfg.Keep, Log: cfg.Log, Audit: s.removedByItself,
+		Changed: func(ws *workspace.Workspace) { s.pushes.Tell(ws.Name, page.TopicCaptures) },
+	})
 	s.api = api.New(api.API{
-		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Log: cfg.Log, Tell: s.pushes.Tell, GitRemote: cfg.GitRemote, Door: cfg.Door,
+		Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, Runs: s.runs, Rooms: &s.rooms, Scores: s.scores, Retention: s.retention, Log: cfg.Log, Tell: s.pushes.Tell, GitRemote: cfg.GitRemote, Door: cfg.Door, Lake: s.lake, Cluster: cfg.Cluster,
 	})
 	s.workbench = &page.Workbench{Projects: cfg.Projects, Captures: s.captures, Relays: s.relays, API: s.api, Scores: s.scores, Budget: s.budget, Log: cfg.Log}
+	if cfg.Bus != nil {
+		var err error
+		if s.receiver, err = collect.NewReceiver(collect.Config{Bus: *cfg.Bus, Stream: cfg.Stream, Leads: cfg.Cluster != nil, Log: cfg.Log, Grown: s.captures.Grown, Changed: changed, Moved: moved, Held: held}); err != nil {
+			return nil, fmt.Errorf("NATS: %w", err)
+		}
+		s.api.Remote = s.receiver
+	}
+	if cfg.Place != nil {
+		s.archive = archive.New(archive.Options{
+			Projects: cfg.Projects, Captures: s.captures, Place: cfg.Place, Log: cfg.Log,
+			Changed: func(ws *workspace.Workspace) {
+				s.captures.ForgetBrief(ws.Captures)
+				s.pushes.Tell(ws.Name, page.TopicCaptures)
+			},
+		})
+	}
 	s.metrics = newMetrics(s)
+	if s.lake != nil {
+		s.metrics.registry.MustRegister(&lakeCollector{s})
+	}
+	if s.archive != nil {
+		s.metrics.registry.MustRegister(&placeCollector{s})
+	}
+	if s.receiver != nil {
+		s.metrics.registry.MustRegister(&collectCollector{s.receiver})
+	}
+	if cfg.Cluster != nil {
+		s.metrics.registry.MustRegister(&clusterCollector{cfg.Cluster})
+	}
 	s.router = s.routes()
 	s.handler = access.Everybody(s.router)
 	if cfg.Door != nil {
@@ -137,7 +201,7 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Door != nil && cfg.Door.Base != nil {
 		s.handler = s.atBase(cfg.Door.Base, s.handler)
 	}
-	s.handler = access.Forwarded(cfg.Trusted, secured(below(static.Base(), s.handler)))
+	s.handler = access.Forwarded(cfg.Trusted, secured(below(static.Base(), s.logged(s.handler))))
 	cfg.Projects.Each(s.follow, func() { s.pushes.TellAll(page.TopicProjects) })
 	return s, nil
 }
@@ -185,9 +249,23 @@ func (s *Server) follow(ctx context.Context, ws *workspace.Workspace) {
 	if ws.Captures == nil {
 		return
 	}
+	var work supervise.Group
+	defer work.Wait()
+	if s.lake != nil {
+		work.Go("lake", nil, func() { s.lake.Follow(ctx, ws) })
+	}
+	if s.receiver != nil {
+		work.Go("collectors", nil, func() { s.receiver.Follow(ctx, ws) })
+	}
 	tell := func(topic string) func() {
 		return func() {
 			s.captures.ForgetBrief(ws.Captures)
+			if s.lake != nil {
+				s.lake.Changed(ws.Name)
+			}
+			if s.archive != nil {
+				s.archive.Wake()
+			}
 			s.pushes.Tell(ws.Name, topic)
 		}
 	}
@@ -215,6 +293,9 @@ func (s *Server) Shutdown(ctx context.Context) error {
 	s.relays.Ending()
 	s.rooms.Close() // the texts go to their files
 	s.Projects.Close()
+	if s.receiver != nil {
+		s.receiver.Close()
+	}
 	const recordings = "recordings of listeners"
 	steps := map[string]func(){
 		"pages": func() { s.pages.Close(ctx) },
@@ -223,8 +304,12 @@ func (s *Server) Shutdown(ctx context.Context) error {
 			defer cancel()
 			_ = s.relays.Close(settle) // connections that are cut off appear in their events
 		},
-		"scores":   s.scores.Close,
-		"captures": s.captures.Close,
+		"scores":    s.scores.Close,
+		"retention": s.retention.Close,
+		"captures":  s.captures.Close,
+	}
+	if s.archive != nil {
+		steps["archive"] = s.archive.Close
 	}
 	done := make(chan string, len(steps))
 	for name, run := range steps {
@@ -247,6 +332,13 @@ func (s *Server) Shutdown(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// removedByItself adds a removal for age or for room to the audit log.
+func (s *Server) removedByItself(project, what, on string) {
+	if s.Door != nil {
+		s.Door.Audit.Add(access.Event{Who: "retention of " + project, What: what, On: on})
+	}
 }
 
 // StartProxy starts a listener, as POST /api/v1/projects/{project}/proxies does. It stops with the server.

@@ -12,8 +12,10 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"wirebench/defs/benchtest"
+	"wirebench/server/access"
 	"wirebench/server/answer"
 	"wirebench/server/api"
+	"wirebench/server/logs"
 	"wirebench/server/projects"
 	"wirebench/server/servertest"
 	"wirebench/server/workspace"
@@ -318,6 +320,77 @@ func TestLog(t *testing.T) {
 				t.Errorf("%s: %s", path, log.String())
 			}
 		}
+	}
+}
+
+// A line of a request has the address of its client and its user, also where nobody gets in. No secret is in the log, wherever a client puts it.
+func TestLogOfPeople(t *testing.T) {
+	var text strings.Builder
+	log, err := logs.New(&text, "debug", "json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	accounts, err := access.OpenAccounts(&access.Memory{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	const secret = "a-token-of-an-admin"
+	door := access.NewDoor(access.Config{Tokens: access.Tokens{Admin: secret}, Accounts: accounts, Log: log})
+	s := newServer(t, Config{Projects: servertest.Fixed(t, servertest.OpenWorkspace(t, servertest.WriteFiles(t, servertest.Files()), nil)), Log: log, Door: door})
+	for _, c := range []struct {
+		method, path, header, value string
+		status                      int
+		user                        string
+	}{
+		{"GET", "/api/v1/projects", "Authorization", "Bearer " + secret, 200, "admin’s token"},
+		{"GET", "/api/v1/projects?token=" + secret, "Authorization", "Bearer wrong-" + secret, 401, ""},
+		{"GET", "/api/v1/projects?q=" + secret, "Cookie", door.Cookie() + "=" + secret, 401, ""},
+		{"GET", "/access/join/" + secret, "", "", 410, ""},
+		{"GET", "/nothing/here", "Authorization", "Bearer " + secret, 404, "admin’s token"},
+	} {
+		text.Reset()
+		r := httptest.NewRequest(c.method, c.path, nil)
+		r.RemoteAddr = "[2001:db8::7]:4000"
+		if c.header != "" {
+			r.Header.Set(c.header, c.value)
+		}
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		var line struct {
+			Msg, Path, Client, User string
+			Status                  int
+		}
+		for one := range strings.Lines(text.String()) {
+			if err := json.Unmarshal([]byte(one), &line); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if line.Msg != "request" || line.Status != w.Code || line.Status != c.status || line.Client != "2001:db8::7" || line.User != c.user {
+			t.Errorf("%s: %d, logged as %+v", c.path, w.Code, line)
+		}
+		if strings.Contains(text.String(), secret) {
+			t.Errorf("%s: the log has the secret:\n%s", c.path, &text)
+		}
+	}
+}
+
+// A server that is ending is alive and not ready.
+func TestProbes(t *testing.T) {
+	s := testServer(t)
+	probe := func() (out [3]int) {
+		for i, path := range []string{"/livez", "/readyz", "/healthz"} {
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequest("GET", path, nil))
+			out[i] = w.Code
+		}
+		return out
+	}
+	if got := probe(); got != [3]int{200, 200, 200} {
+		t.Error(got)
+	}
+	s.Close()
+	if got := probe(); got != [3]int{200, 503, 503} {
+		t.Errorf("after the end: %v", got)
 	}
 }
 

@@ -1,18 +1,23 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"log/slog"
+	"net/url"
 	"os"
+	"path"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"wirebench/server/access"
+	"wirebench/server/objects"
 	"wirebench/server/store"
 )
 
@@ -22,13 +27,14 @@ func newBackup() *cobra.Command {
 		Use:   "backup FILE",
 		Short: "Save the data folder as one file",
 		Long: `Backup writes the data folder (definitions, captures, settings, accounts) to FILE, a
-tar archive packed with gzip; "-" is standard output. A server may use the folder
-meanwhile. Copying the folder with another program works as well: every file in it is
+tar archive packed with gzip; "-" is standard output, and s3://BUCKET/NAME a bucket, as
+with --lake of serve; it is packed into a temporary file first. A server may use the
+folder meanwhile. Copying the folder with another program works as well: every file in it is
 whole at any time.
 
 The folders of --library are in the backup too, without hidden folders such as .git,
 unless --no-libraries is given. What is not in it is said first, and again by restore.`,
-		Example: "  wirebench backup --data /srv/wirebench /backup/wirebench.tar.gz",
+		Example: "  wirebench backup --data /srv/wirebench /backup/wirebench.tar.gz\n  wirebench backup --data /srv/wirebench s3://backups/wirebench.tar.gz?endpoint=https://s3.example.com",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			plan, err := store.Plan(data, !alone)
@@ -45,7 +51,15 @@ unless --no-libraries is given. What is not in it is said first, and again by re
 				_, err := store.Backup(cmd.OutOrStdout(), data, plan)
 				return err
 			}
-			temporary := args[0] + ".new"
+			temporary, place := args[0]+".new", func(temporary string) error { return os.Rename(temporary, args[0]) }
+			if strings.HasPrefix(args[0], "s3:") {
+				bucket, name, err := backupBucket(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				defer bucket.Close()
+				temporary, place = filepath.Join(bucket.Stage(), "backup"), func(temporary string) error { return bucket.Put(cmd.Context(), name, temporary) }
+			}
 			f, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			if err != nil {
 				return err
@@ -58,7 +72,7 @@ unless --no-libraries is given. What is not in it is said first, and again by re
 				err = e
 			}
 			if err == nil {
-				err = os.Rename(temporary, args[0])
+				err = place(temporary)
 			}
 			if err != nil {
 				os.Remove(temporary)
@@ -71,6 +85,29 @@ unless --no-libraries is given. What is not in it is said first, and again by re
 	cmd.Flags().StringVar(&data, "data", defaultData, "data folder")
 	cmd.Flags().BoolVar(&alone, "no-libraries", false, "leave out definitions that are outside the data folder")
 	return cmd
+}
+
+// backupBucket opens the bucket of a place such as s3://BUCKET/PREFIX/NAME, and returns the name in it.
+func backupBucket(ctx context.Context, place string) (*objects.Bucket, string, error) {
+	u, err := url.Parse(place)
+	if err != nil || strings.Trim(u.Path, "/") == "" {
+		return nil, "", fmt.Errorf("%s: must be s3://BUCKET/NAME", shown(place))
+	}
+	name := path.Base(u.Path)
+	u.Path = path.Dir(u.Path)
+	stage, err := os.MkdirTemp("", "wirebench-backup-*")
+	if err != nil {
+		return nil, "", err
+	}
+	bucket, err := objects.OpenBucket(u.String(), stage)
+	if err == nil {
+		err = bucket.Reach(ctx)
+	}
+	if err != nil {
+		_ = os.RemoveAll(stage)
+		return nil, "", fmt.Errorf("%s: %w", shown(place), err)
+	}
+	return bucket, name, nil
 }
 
 // notIn says what a backup does not have.
@@ -86,13 +123,25 @@ func newRestore() *cobra.Command {
 		Use:   "restore FILE",
 		Short: "Make a data folder of a backup",
 		Long: `Restore unpacks a FILE of wirebench backup into the folder of --data, which must not
-exist or be empty; "-" is standard input. A backup of an earlier version is upgraded
+exist or be empty; "-" is standard input, and s3://BUCKET/NAME is in a bucket. A backup of an earlier version is upgraded
 when the server starts.`,
 		Example: "  wirebench restore --data /srv/wirebench /backup/wirebench.tar.gz",
 		Args:    cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
-			if args[0] != "-" {
+			if strings.HasPrefix(args[0], "s3:") {
+				bucket, name, err := backupBucket(cmd.Context(), args[0])
+				if err != nil {
+					return err
+				}
+				defer bucket.Close()
+				o, err := bucket.Open(cmd.Context(), name)
+				if err != nil {
+					return err
+				}
+				defer o.Close()
+				in = io.NewSectionReader(o, 0, o.Size())
+			} else if args[0] != "-" {
 				f, err := os.Open(args[0])
 				if err != nil {
 					return err

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
@@ -9,6 +10,8 @@ import (
 
 	composecli "github.com/compose-spec/compose-go/v2/cli"
 	"github.com/compose-spec/compose-go/v2/types"
+
+	"wirebench/server/bus/bustest"
 )
 
 // compose loads docker-compose.yml with variables and profiles.
@@ -62,6 +65,63 @@ func TestCompose(t *testing.T) {
 		if !strings.HasPrefix(name, "WIREBENCH_SERVE_") || !known[name] {
 			t.Errorf("%s is no variable of serve", name)
 		}
+	}
+}
+
+// Of a cluster, any workbench and any server of NATS may fail: each has a volume and an address of its own, messages have three copies, and are on disk when
+// they are acknowledged. Nothing is open to the network, and the rest is that of the server alone.
+func TestComposeCluster(t *testing.T) {
+	p := compose(t, []string{"WIREBENCH_SERVE_TOKEN=0123456789abcdef", "S3_SECRET=a long secret"}, "cluster")
+	if len(p.Services) != 8 {
+		t.Errorf("%d services", len(p.Services))
+	}
+	const servers = "nats://nats1:4222,nats://nats2:4222,nats://nats3:4222"
+	alone, known := p.Services["wirebench"], variables(newRoot())
+	used := map[string]bool{}
+	once := func(s types.ServiceConfig) {
+		for _, v := range s.Volumes {
+			if used[v.Source] {
+				t.Errorf("%s shares the volume %s", s.Name, v.Source)
+			}
+			used[v.Source] = true
+		}
+		for _, port := range s.Ports {
+			if used[port.Published] || port.HostIP != "127.0.0.1" {
+				t.Errorf("%s: port %s of %q", s.Name, port.Published, port.HostIP)
+			}
+			used[port.Published] = true
+		}
+	}
+	for i := range 3 {
+		w, bus := p.Services[fmt.Sprintf("wirebench%d", i+1)], p.Services[fmt.Sprintf("nats%d", i+1)]
+		once(w)
+		once(bus)
+		for name, want := range map[string]string{
+			"WIREBENCH_SERVE_CLUSTER": servers, "WIREBENCH_SERVE_NATS": servers, "WIREBENCH_SERVE_NATS_REPLICAS": "3", "WIREBENCH_SERVE_TOKEN": "0123456789abcdef",
+			"WIREBENCH_SERVE_ADVERTISE": "http://" + w.Name + ":8080", "AWS_SECRET_ACCESS_KEY": *p.Services["s3"].Environment["ROOT_SECRET_KEY"],
+		} {
+			if v := w.Environment[name]; v == nil || *v != want {
+				t.Errorf("%s: %s is %v", w.Name, name, v)
+			}
+		}
+		for name := range w.Environment {
+			if !known[name] && !strings.HasPrefix(name, "AWS_") {
+				t.Errorf("%s is no variable of serve", name)
+			}
+		}
+		if !w.ReadOnly || !slices.Equal(w.CapDrop, alone.CapDrop) || w.Image != alone.Image || w.HealthCheck == nil || len(w.Ports) != 1 || len(w.DependsOn) != 4 {
+			t.Errorf("%+v", w)
+		}
+		if len(bus.Ports) != 0 || !slices.Contains(bus.Command, bus.Name) || bus.Volumes[0].Target != "/data" {
+			t.Errorf("%+v", bus)
+		}
+	}
+	o := bustest.Options(t, p.Configs["nats"].Content)
+	if !o.JetStream || !o.SyncAlways || o.StoreDir != "/data" || o.Port != 4222 || o.MaxPayload != 1<<20 || len(o.Routes) != 3 || o.Routes[2].Host != "nats3:6222" || o.Cluster.Port != 6222 {
+		t.Errorf("%+v", o)
+	}
+	if s3 := p.Services["s3"]; s3.Volumes[0].Target != "/buckets/wirebench" || len(s3.Ports) != 0 {
+		t.Errorf("%+v", s3)
 	}
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/BurntSushi/toml"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"wirebench/server/bus"
 )
 
 // fromConfig is the annotation of flags set from the file of --config.
@@ -114,6 +116,8 @@ func printConfig(w io.Writer, flags *pflag.FlagSet) {
 		switch kind := f.Value.Type(); {
 		case slices.Contains(secretFlags, f.Name) && f.Value.String() != "":
 			text = `"…"`
+		case f.Name == "nats":
+			text = fmt.Sprintf("%q", bus.Redacted(f.Value.String()))
 		case kind == "bool" || strings.HasPrefix(kind, "int") && !strings.HasSuffix(kind, "Slice"):
 			text = f.Value.String()
 		case kind == "stringArray":

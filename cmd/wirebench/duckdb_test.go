@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"wirebench/defs"
 	"wirebench/defs/tooltest"
@@ -55,8 +56,12 @@ func TestToolDuckDBManual(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var statements []string
+	var statements, ofLake []string
 	for _, m := range regexp.MustCompile("(?s)```sql\n(.*?)```").FindAllSubmatch(text, -1) {
+		if strings.Contains(string(m[1]), "_project=") {
+			ofLake = append(ofLake, string(m[1]))
+			continue
+		}
 		statements = append(statements, string(m[1]))
 	}
 	library := filepath.Join("..", "..", "defs", "library", "tera")
@@ -69,8 +74,28 @@ func TestToolDuckDBManual(t *testing.T) {
 			t.Errorf("no rows:\n%s", statements[i])
 		}
 	}
-	if len(statements) < 5 {
-		t.Errorf("%d statements", len(statements))
+	beside := t.TempDir()
+	addr, _ := started(t, "--lake", filepath.Join(beside, "lake"))
+	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
+		_, state := get(t, "http://"+addr+"/api/v1/projects/tera/lake")
+		var of struct{ Rows, Pending int }
+		if err := json.Unmarshal([]byte(state), &of); err != nil {
+			t.Fatal(state, err)
+		}
+		if of.Rows > 0 && of.Pending == 0 {
+			break
+		}
+		if time.Now().After(end) {
+			t.Fatal(state)
+		}
+	}
+	for i, a := range duckDB(t, beside, ofLake...) {
+		if len(a.Rows) == 0 && !strings.Contains(ofLake[i], "SET VARIABLE") {
+			t.Errorf("no rows:\n%s", ofLake[i])
+		}
+	}
+	if len(statements) < 5 || len(ofLake) < 3 {
+		t.Errorf("%d and %d statements", len(statements), len(ofLake))
 	}
 }
 

@@ -97,25 +97,30 @@ server/settings < defs codec/transport/protocols
 templates < codec/view codec/bytediff static web/docs
 
 server/admit
+server/objects
+server/bus
+server/bus/bustest
 server/wsconn
 server/supervise
 server/collab  < defs/text
 
 cmd/wirebench/demo/regatta < server/supervise
 
-server/store  < codec/capture server/settings server/supervise
+server/store  < codec/capture server/objects server/settings server/supervise
 server/live   < codec/capture server/supervise
 server/replay < codec/view codec/filter codec/corpus codec/transport server/supervise
 
 server/answer    < server/admit
-server/lake      < codec/parquet server/supervise
+server/lake      < codec/parquet server/objects server/supervise
 server/git
+server/logs
 server/history   < server/collab server/store
 server/proxy     < codec/filter server/live server/store
 
 server/workspace < codec/corpus codec/reshape codec/redact codec/filter server/settings server/history
 
 server/workspace/workspacetest < server/workspace
+server/objects/objectstest     < defs/tooltest
 server/store/storetest         < server/store
 
 server/access < server/answer templates server/supervise
@@ -128,28 +133,33 @@ server/view     < server/workspace codec/bytediff
 
 server/projects < server/workspace defs/library
 server/scores   < server/captures codec/columns
+server/ingest   < server/captures server/lake
 server/publish  < server/workspace templates
 
-server/relay < server/captures server/proxy codec/transport/protocols
+server/relay  < server/captures server/proxy codec/transport/protocols
+server/retain < server/captures server/projects
+server/archive < server/captures server/projects
 
+server/collect      < server/relay server/bus
+server/cluster      < server/answer server/bus server/store
 server/runs         < server/relay server/replay
 cmd/wirebench/demo < server/workspace server/replay codec/transport/protocols
 
-server/api < server/access server/runs server/projects server/rooms server/scores server/publish server/git
+server/api < server/access server/cluster server/ingest server/runs server/projects server/rooms server/scores server/retain server/publish server/git
 
 server/page   < server/api server/socket server/view
 server/agents < server/api
 
 server/servertest < server/access server/projects server/relay server/workspace/workspacetest cmd/wirebench/demo/regatta web/docs
 
-server < server/page server/agents server/rooms static
+server < server/page server/agents server/rooms server/logs server/cluster server/collect static server/archive
 
-cmd/wirebench < server server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
+cmd/wirebench < server server/cluster server/publish server/replay cmd/wirebench/demo cmd/wirebench/demo/regatta
 web/types     < server
 `
 
 // soleImporters maps modules to the only package that may import them, so that replacing a module changes one package.
-var soleImporters = map[string]string{"nhooyr.io/websocket": "server/wsconn", "github.com/parquet-go/parquet-go": "codec/parquet"}
+var soleImporters = map[string]string{"nhooyr.io/websocket": "server/wsconn", "github.com/parquet-go/parquet-go": "codec/parquet", "github.com/minio/minio-go/v7": "server/objects"}
 
 // pkg is the output of go list for a package, without tests and their imports.
 type pkg struct {

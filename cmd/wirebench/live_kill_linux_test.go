@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"wirebench/cmd/wirebench/demo"
+	"wirebench/server/bus/bustest"
 )
 
 const childVariable = "WIREBENCH_COMMAND_CHILD"
 
 // TestMain lets this program run as wirebench, to be killed.
 func TestMain(m *testing.M) {
+	bustest.Main()
 	if os.Getenv(childVariable) == "" {
 		os.Exit(m.Run())
 	}

@@ -146,7 +146,13 @@ func TestManualBlocks(t *testing.T) {
 			}
 		case "nginx":
 			manualNginx(t, b)
+		case "nats":
+			manualNATS(t, b)
 		case "sql": // TestToolDuckDBManual
+		case "js", "ts", "go": // TestToolManualClients, TestManualGoClient
+			if b.page != "clients.md" {
+				t.Errorf("%s: nothing runs it", b)
+			}
 		case "python": // not run: the columns that it names are fields of the sample
 			for _, m := range regexp.MustCompile(`\["(\w+)"\]|groupby\("(\w+)"\)`).FindAllStringSubmatch(b.text, -1) {
 				definition, err := os.ReadFile("../../defs/library/tera/S_SPAWN_NPC.1.def")
@@ -248,7 +254,7 @@ func manualCommand(t *testing.T, b manualBlock, line string) {
 			if i := slices.Index(words, "--profile"); i > 0 && len(compose(t, []string{"SITE=x.example"}, words[i+1]).Services) != 2 {
 				t.Errorf("%s: %s: no such profile", b, part)
 			}
-		case "tcpdump", "tail", "iptables", "./game": // not ours
+		case "tcpdump", "tail", "iptables", "npx", "systemctl", "journalctl", "./game": // not ours
 		default:
 			t.Errorf("%s: %s: what is this program?", b, part)
 		}

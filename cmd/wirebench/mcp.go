@@ -22,8 +22,9 @@ language models start it: tools to look at projects and captures, to decode, and
 definitions. They call the server at --server, with the role of its token, or use the
 data in --data while no server does. A running server offers the same tools at /mcp.
 
-The tools only read. With --suggest there is one that suggests a text for a definition;
-it changes nothing until a person accepts the suggestion.`,
+The tools only read. With --suggest there is one that suggests texts of definitions, new
+ones among them, and codes of messages; it changes nothing until a person accepts the
+suggestion.`,
 		Example: `  wirebench mcp
   wirebench mcp --server https://wirebench.example --suggest`,
 		RunE: func(cmd *cobra.Command, _ []string) error {

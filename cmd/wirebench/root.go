@@ -46,7 +46,7 @@ Exit status: 0 success, 1 errors in the input, 2 wrong usage or an unreadable fi
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return see(cmd, wrongFlag("", err))
 	})
-	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newDiff(), newCompat(), newPublish(), newUnpack(), newPush(), newReplay(), newProxy(), newDemo(), newProject(), newCall(), newMCP(), newConfig(serve), newBackup(), newRestore(), newToken(), newHealth(serve), newVersion())
+	root.AddCommand(serve, newDecode(), newEncode(), newPaste(), newLayout(), newCheck(), newFmt(), newEmit(), newFrames(), newDiff(), newCompat(), newPublish(), newUnpack(), newPush(), newReplay(), newProxy(), newCollect(), newDemo(), newProject(), newCall(), newMCP(), newConfig(serve), newBackup(), newRestore(), newMigrate(), newToken(), newHealth(serve), newDeploy(), newVersion())
 	root.SetHelpCommand(helpCommand())
 	root.InitDefaultCompletionCmd()
 	if c, _, err := root.Find([]string{"completion"}); err == nil && c != root {

@@ -8,9 +8,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -19,19 +22,38 @@ import (
 	"wirebench/defs/source"
 	"wirebench/server"
 	"wirebench/server/access"
+	"wirebench/server/cluster"
+	"wirebench/server/collect"
 	"wirebench/server/live"
+	"wirebench/server/logs"
 	"wirebench/server/projects"
 	"wirebench/server/proxy"
 	relays "wirebench/server/relay"
+	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
 )
 
+// serveFlags are the flags of serve.
+type serveFlags struct {
+	library                       libraryFlags
+	relay                         proxyFlags
+	team                          teamFlags
+	listen, data, gitRemote, lake string
+	lakeEvery                     time.Duration
+	captures                      string // where they are kept
+	cache                         int64
+	disk, quota, quotaOfAll       int64
+	bus                           busFlags
+	stream                        collect.StreamOptions
+	allowed                       []string
+	logLevel, logFormat           string
+	keep                          settings.Keep
+	clusterFlags
+}
+
 func newServe() *cobra.Command {
-	l, relay := &libraryFlags{}, &proxyFlags{}
-	listen, data, gitRemote, team := "", "", "", &teamFlags{}
-	var disk, quota, quotaOfAll int64
-	var allowed []string
+	f := &serveFlags{}
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Start the server (the default command)",
@@ -55,54 +77,113 @@ the TLS certificate again.`,
   wirebench serve --listen :8080 --data /srv/wirebench --allow-upstream 10.0.0.0/8:7000-7999
   wirebench serve --proxy 'tera=127.0.0.1:17801>game.example:7801'`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			ctx, stop := untilSignal(cmd.Context())
-			defer stop()
-			signal.Ignore(syscall.SIGHUP) // until atHangup
-			cmd.SetContext(ctx)
-			log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), nil))
-			kept, err := store.OpenData(data, log)
-			if err != nil {
-				return fmt.Errorf("%w (--data)", err)
-			}
-			defer kept.Close()
-			kept.Limit(&store.Quota{Each: quota, All: quotaOfAll})
-			door, err := team.door(kept, log)
-			if err != nil {
-				return err
-			}
-			defer door.Audit.Close()
-			all, err := openProjects(cmd, l, allowed, kept, log)
-			if err != nil {
-				return err
-			}
-			defer all.Close()
-			cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame, GitRemote: gitRemote}
-			if cfg.Trusted, err = team.trusted(); err != nil {
-				return err
-			}
-			if disk > 0 {
-				cfg.Disk = live.NewDisk(kept.Path(), disk)
-			}
-			return serve(cmd, listen, team, door, cfg, relay)
-		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd) },
 	}
-	l.add(cmd)
-	relay.add(cmd)
-	cmd.Flags().StringVar(&listen, "listen", defaultListen, "address to listen on")
-	team.add(cmd)
+	f.library.add(cmd)
+	f.relay.add(cmd)
+	cmd.Flags().StringVar(&f.listen, "listen", defaultListen, "address to listen on")
+	f.team.add(cmd)
 	cmd.Flags().String("config", "", "TOML file with these flags, such as allow-upstream = [\"game.example:7801\"]; wirebench config prints one")
-	cmd.Flags().StringArrayVar(&allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
-	cmd.Flags().Int64Var(&disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
-	cmd.Flags().Int64Var(&quota, "project-quota", 0, "bytes that the captures of a project may take; 0 = any number")
-	cmd.Flags().Int64Var(&quotaOfAll, "total-quota", 0, "bytes that all captures may take; 0 = any number")
-	cmd.Flags().StringVar(&gitRemote, "git-remote", "", "remote, such as origin, from which people may pull definitions that are in a git repository; empty = none")
-	cmd.Flags().StringVar(&data, "data", defaultData, "directory for definitions, samples and settings")
+	cmd.Flags().StringArrayVar(&f.allowed, "allow-library", nil, "directory on this machine below which users may choose the definitions of new projects (repeatable)")
+	cmd.Flags().Int64Var(&f.disk, "capture-bytes", 16<<30, "bytes of disk, in --data, that frames of open captures may take when they do not fit in memory; 0 = none")
+	cmd.Flags().Int64Var(&f.quota, "project-quota", 0, "bytes that the captures of a project may take; 0 = any number")
+	cmd.Flags().Int64Var(&f.quotaOfAll, "total-quota", 0, "bytes that all captures may take; 0 = any number")
+	cmd.Flags().StringVar(&f.captures, "captures", "", "folder, or s3://BUCKET/PREFIX, in which complete captures are kept, and from which they are read (default: in --data)")
+	cmd.Flags().Int64Var(&f.cache, "captures-cache", 8<<30, "bytes that captures which are in --captures may take in --data; those opened longest ago go first")
+	cmd.Flags().StringVar(&f.keep.Age, "keep-captures", "", "age after which captures are removed, such as 12h, 30d or 8w; those with notes, marks, markers or comments stay (default: never)")
+	cmd.Flags().Int64Var(&f.keep.Bytes, "keep-captures-bytes", 0, "bytes of the captures of a project beyond which the oldest are removed; those with notes, marks, markers or comments stay; 0 = never")
+	f.bus.add(cmd.Flags())
+	cmd.Flags().Int64Var(&f.stream.Bytes, "nats-bytes", 4<<30, "bytes of traffic of collectors that NATS keeps until it is received, if it has no stream for them yet")
+	cmd.Flags().IntVar(&f.stream.Replicas, "nats-replicas", 1, "NATS servers that have each message of that stream: 1, 3 or 5")
+	cmd.Flags().StringVar(&f.gitRemote, "git-remote", "", "remote, such as origin, from which people may pull definitions that are in a git repository; empty = none")
+	cmd.Flags().StringVar(&f.lake, "lake", "", "folder, or s3://BUCKET/PREFIX, to which the messages of all captures are written as Parquet files, as they come")
+	cmd.Flags().DurationVar(&f.lakeEvery, "lake-every", 5*time.Minute, "time after which new messages are in --lake")
+	cmd.Flags().StringVar(&f.logLevel, "log-level", "info", "least level of lines of the log: "+strings.Join(logs.Levels(), ", "))
+	cmd.Flags().StringVar(&f.logFormat, "log-format", "text", "form of its lines: "+strings.Join(logs.Formats(), " or "))
+	cmd.Flags().StringVar(&f.data, "data", defaultData, "directory for definitions, samples and settings")
+	f.clusterFlags.add(cmd)
 	return cmd
 }
 
+// run serves until the context of the command ends.
+func (f *serveFlags) run(cmd *cobra.Command) error {
+	if err := f.team.openSink(); err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(cmd.Context())
+	defer stop()
+	signal.Ignore(syscall.SIGHUP) // until atHangup
+	cmd.SetContext(ctx)
+	log, err := logs.New(cmd.ErrOrStderr(), f.logLevel, f.logFormat)
+	if err != nil {
+		return fmt.Errorf("--log-level, --log-format: %w", err)
+	}
+	if f.url != "" {
+		return f.inCluster(cmd, log)
+	}
+	if f.advertise != "" {
+		return errors.New("--advertise is for nodes of --cluster")
+	}
+	kept, err := store.OpenData(f.data, log)
+	if err != nil {
+		return fmt.Errorf("%w (--data)", err)
+	}
+	defer kept.Close()
+	return f.work(cmd, cmd.Context(), log, kept, nil, nil)
+}
+
+// work serves a data folder until the context ends: at an address of its own, or behind the front of a node that leads.
+func (f *serveFlags) work(cmd *cobra.Command, ctx context.Context, log *slog.Logger, kept *store.Data, behind *front, of *cluster.Node) error {
+	kept.Limit(&store.Quota{Each: f.quota, All: f.quotaOfAll})
+	endSink, err := f.team.openBusSink(f.bus.Options, log)
+	if err != nil {
+		return err
+	}
+	defer endSink()
+	door, err := f.team.door(kept, log)
+	if err != nil {
+		return err
+	}
+	defer door.Audit.Close()
+	into, err := openLake(ctx, f.lake, f.lakeEvery, kept, log)
+	if err != nil {
+		return err
+	}
+	if into != nil {
+		defer into.Close()
+	}
+	closed, err := openCaptures(ctx, f.captures, f.cache, kept, log)
+	if err != nil {
+		return err
+	}
+	defer closed()
+	all, err := openProjects(cmd, &f.library, f.allowed, kept, log, into != nil)
+	if err != nil {
+		return err
+	}
+	defer all.Close()
+	cfg := server.Config{Projects: all, Log: log, Version: version(), Demo: demoGame, GitRemote: f.gitRemote, Lake: into, LakeEvery: f.lakeEvery, Place: kept.KeptIn(), Cluster: of}
+	if cfg.Trusted, err = f.team.trusted(); err != nil {
+		return err
+	}
+	if _, err := settings.ParseAge(f.keep.Age); err != nil {
+		return fmt.Errorf("--keep-captures: %w", err)
+	}
+	cfg.Keep = f.keep
+	if f.bus.URL != "" {
+		if err := f.bus.Check(); err != nil {
+			return fmt.Errorf("--nats: %w", err)
+		}
+		cfg.Bus, cfg.Stream = &f.bus.Options, f.stream
+	}
+	if f.disk > 0 {
+		cfg.Disk = live.NewDisk(kept.Path(), f.disk)
+	}
+	return f.serve(cmd, ctx, door, cfg, behind)
+}
+
 // openProjects opens the projects of the data folder, and those of --library, whose definitions are edited in place.
-func openProjects(cmd *cobra.Command, l *libraryFlags, allowed []string, data *store.Data, log *slog.Logger) (*projects.Set, error) {
+func openProjects(cmd *cobra.Command, l *libraryFlags, allowed []string, data *store.Data, log *slog.Logger, lake bool) (*projects.Set, error) {
 	o, err := l.options()
 	if err != nil {
 		return nil, err
@@ -124,7 +205,7 @@ func openProjects(cmd *cobra.Command, l *libraryFlags, allowed []string, data *s
 		}
 		libraries[0].Codes = source.New(l.codeMap, string(text))
 	}
-	all, err := projects.OpenData(projects.Options{Data: data, Log: log, Options: o, Allowed: append(slices.Clone(allowed), l.dirs...)}, libraries...)
+	all, err := projects.OpenData(projects.Options{Data: data, Log: log, Options: o, Allowed: append(slices.Clone(allowed), l.dirs...), Lake: lake}, libraries...)
 	if err != nil {
 		return nil, fmt.Errorf("open the projects in %s: %w (--data)", data.Path(), err)
 	}
@@ -144,56 +225,118 @@ func (l *libraryFlags) folder(cmd *cobra.Command) (protocol string, err error) {
 	return snap.Dialect.Name, nil
 }
 
-// serve serves until the context ends, then shuts down.
-func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door, cfg server.Config, relay *proxyFlags) error {
-	host, _, err := splitAddress(listen)
+// front is where clients connect: it outlives what serves them.
+type front struct {
+	ln      net.Listener
+	srv     *http.Server
+	tls     *certificate
+	handler atomic.Pointer[http.Handler] // nil: nothing serves
+	hangup  func()
+	done    chan error // gets one value when nothing is accepted any more
+}
+
+// openFront listens.
+func (f *serveFlags) openFront(log *slog.Logger) (_ *front, err error) {
+	host, _, err := splitAddress(f.listen)
 	if err != nil {
-		return fmt.Errorf("--listen %s: %w", listen, err)
+		return nil, fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	upstreams, relayed, err := relay.read()
+	out := &front{done: make(chan error, 1)}
+	if f.team.cert != "" {
+		if out.tls, err = openCertificate(f.team.cert, f.team.key, log); err != nil {
+			return nil, fmt.Errorf("--tls-cert: %w", err)
+		}
+	}
+	network := "tcp"
+	if ip := net.ParseIP(host); ip != nil && ip.To4() != nil { // 0.0.0.0 is IPv4 alone, as it says
+		network = "tcp4"
+	}
+	if out.ln, err = net.Listen(network, f.listen); err != nil {
+		return nil, fmt.Errorf("--listen: %w", proxy.ListenProblem(err))
+	}
+	out.hangup = atHangup(func() {
+		if out.tls != nil {
+			out.tls.reload()
+		}
+	})
+	return out, nil
+}
+
+func (x *front) close() {
+	x.hangup()
+	x.ln.Close()
+}
+
+// local returns what serves here, nil if nothing does.
+func (x *front) local() http.Handler {
+	if h := x.handler.Load(); h != nil {
+		return *h
+	}
+	return nil
+}
+
+// accept begins to serve requests by a handler.
+func (x *front) accept(h http.Handler, trusted []netip.Prefix) {
+	x.srv = server.NewHTTPServer(h)
+	bounded := server.LimitConnections(x.ln, trusted)
+	supervise.Go("server", func(err error) { x.done <- err }, func() {
+		if x.tls != nil {
+			x.srv.TLSConfig = &tls.Config{GetCertificate: x.tls.get}
+			x.done <- x.srv.ServeTLS(bounded, "", "")
+			return
+		}
+		x.done <- x.srv.Serve(bounded)
+	})
+}
+
+// end refuses new requests, and lets open ones finish for a moment.
+func (x *front) end(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, requestTime)
+	defer cancel()
+	if x.srv.Shutdown(ctx) != nil {
+		_ = x.srv.Close()
+	}
+}
+
+// serve serves until the context ends, then shuts down.
+func (f *serveFlags) serve(cmd *cobra.Command, ctx context.Context, door *access.Door, cfg server.Config, behind *front) error {
+	upstreams, relayed, err := f.relay.read()
 	if err != nil {
 		return err
 	}
 	if err := checkProxies(relayed, cfg.Projects); err != nil {
 		return err
 	}
-	if relay.ports != "" {
-		if cfg.Ports, err = relays.ParsePorts(relay.ports); err != nil {
+	if f.relay.ports != "" {
+		if cfg.Ports, err = relays.ParsePorts(f.relay.ports); err != nil {
 			return fmt.Errorf("--listener-ports %w", err)
 		}
 	}
-	if cfg.RelayLimits, err = relay.limits(); err != nil {
+	if cfg.RelayLimits, err = f.relay.limits(); err != nil {
 		return err
 	}
 	warnInVain(cmd, upstreams.Entries())
-	var tlsFiles *certificate
-	if team.cert != "" {
-		if tlsFiles, err = openCertificate(team.cert, team.key, cfg.Log); err != nil {
-			return fmt.Errorf("--tls-cert: %w", err)
+	at := behind
+	if at == nil {
+		if at, err = f.openFront(cfg.Log); err != nil { // first: the proxy must not connect to this address
+			return err
 		}
+		defer at.close()
 	}
-	defer atHangup(func() {
-		if tlsFiles != nil {
-			tlsFiles.reload()
-		}
-	})()
-	network := "tcp"
-	if ip := net.ParseIP(host); ip != nil && ip.To4() != nil { // 0.0.0.0 is IPv4 alone, as it says
-		network = "tcp4"
-	}
-	ln, err := net.Listen(network, listen) // first: the proxy must not connect to this address
+	host, _, err := splitAddress(f.listen)
 	if err != nil {
-		return fmt.Errorf("--listen: %w", proxy.ListenProblem(err))
+		return fmt.Errorf("--listen %s: %w", f.listen, err)
 	}
-	defer ln.Close()
-	cfg.Upstreams, cfg.Own = upstreams, own(ln)
+	cfg.Upstreams, cfg.Own = upstreams, own(at.ln)
 	if loopback(host) {
 		cfg.Hosts = []string{"localhost", "127.0.0.1", "::1", host}
 		if door.Base != nil {
 			cfg.Hosts = append(cfg.Hosts, door.Base.Hostname())
 		}
 	}
-	_, door.Port, _ = net.SplitHostPort(ln.Addr().String())
+	if _, door.Port, _ = net.SplitHostPort(at.ln.Addr().String()); behind != nil {
+		door.Port = "cluster" // whoever has signed in has at all nodes
+	}
 	if err := admitFirst(cmd, door, !door.Guarded(loopback(host))); err != nil {
 		return err
 	}
@@ -205,37 +348,47 @@ func serve(cmd *cobra.Command, listen string, team *teamFlags, door *access.Door
 		return err
 	}
 	defer pages.Close() // idempotent
-	srv := server.NewHTTPServer(pages)
-	if at := team.address(ln.Addr()); team.base != "" {
-		note(cmd, "Wirebench is at %s, and listens at %s", at, ln.Addr())
+	if is := f.team.address(at.ln.Addr()); f.team.base != "" {
+		tell(cmd, cfg.Log, "Wirebench is at %s, and listens at %s", is, at.ln.Addr())
 	} else {
-		note(cmd, "Wirebench is at %s", at)
+		tell(cmd, cfg.Log, "Wirebench is at %s", is)
 	}
 	if err := startProxies(cmd, pages, relayed); err != nil {
-		note(cmd, "%v", err)
+		tell(cmd, cfg.Log, "%v", err)
 	}
-	done := make(chan error, 1)
-	bounded := server.LimitConnections(ln, cfg.Trusted)
-	supervise.Go("server", func(err error) { done <- err }, func() {
-		if tlsFiles != nil {
-			srv.TLSConfig = &tls.Config{GetCertificate: tlsFiles.get}
-			done <- srv.ServeTLS(bounded, "", "")
-			return
-		}
-		done <- srv.Serve(bounded)
-	})
+	at.handler.Store(new(http.Handler(pages))) // requests wait for the listeners
+	if behind == nil {
+		at.accept(pages, cfg.Trusted)
+	}
 	select {
-	case err := <-done:
+	case err := <-at.done:
+		at.done <- err
 		return fmt.Errorf("serve: %w", err)
-	case <-cmd.Context().Done():
+	case <-ctx.Done():
 	}
-	if err := shutDown(srv, pages); err != nil {
-		note(cmd, "Shutdown incomplete after %v, not written: %v", shutdownTime, err)
+	at.handler.Store(nil)
+	if behind != nil {
+		at = nil
 	}
-	if err := <-done; !errors.Is(err, http.ErrServerClosed) {
+	if err := shutDown(at, pages); err != nil {
+		tell(cmd, cfg.Log, "Shutdown incomplete after %v, not written: %v", shutdownTime, err)
+	}
+	if at == nil {
+		return nil
+	}
+	if err := <-at.done; !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve: %w", err)
 	}
 	return nil
+}
+
+// tell says something to whoever has started the server: as a line of its log where the log is for programs.
+func tell(cmd *cobra.Command, log *slog.Logger, format string, args ...any) {
+	if cmd.Flag("log-format").Value.String() == "text" {
+		note(cmd, format, args...)
+		return
+	}
+	log.Info(fmt.Sprintf(format, args...))
 }
 
 // admitFirst makes the token of the first start, where one is needed and none is given.
@@ -261,18 +414,14 @@ const (
 )
 
 // shutDown refuses new requests and, concurrently, lets open requests finish and ends the pages and the proxies, whose connections do not
-// belong to the HTTP server.
-func shutDown(srv *http.Server, pages *server.Server) error {
+// belong to the HTTP server. at is nil where others serve on.
+func shutDown(at *front, pages *server.Server) error {
 	ctx, cancel := context.WithTimeout(context.Background(), shutdownTime)
 	defer cancel()
 	var both supervise.Group
-	both.Go("server", nil, func() {
-		ctx, cancel := context.WithTimeout(ctx, requestTime)
-		defer cancel()
-		if srv.Shutdown(ctx) != nil {
-			_ = srv.Close()
-		}
-	})
+	if at != nil {
+		both.Go("server", nil, func() { at.end(ctx) })
+	}
 	err := pages.Shutdown(ctx)
 	both.Wait()
 	return err

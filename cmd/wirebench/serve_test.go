@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"wirebench/defs"
 )
 
 // log is a buffer for concurrent writes and reads.
@@ -257,7 +259,15 @@ func TestAllowedInVain(t *testing.T) {
 // One request starts the demo game of each protocol, and the built-in definitions decode its frames.
 func TestServeDemo(t *testing.T) {
 	addr, _ := started(t, "--listen", "127.0.0.1:0")
+	for _, d := range defs.Dialects { // the page of no sample says that its messages cannot be read
+		if _, page := get(t, "http://"+addr+"/p/"+d.Name+"/live"); !strings.Contains(page, "data-relays") || strings.Contains(page, "data-no-envelope") {
+			t.Errorf("%s: the page says that there is no envelope", d.Name)
+		}
+	}
 	for _, ws := range []string{"tera", "muta", "subspace"} {
+		if _, page := get(t, "http://"+addr+"/p/"+ws+"/live"); !strings.Contains(page, "data-demo") {
+			t.Errorf("%s: the page offers no game", ws)
+		}
 		id := ""
 		for range 2 { // the second time it is the same
 			res, err := http.Post("http://"+addr+"/api/"+ws+"/demo", "application/json", nil)

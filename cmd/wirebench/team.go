@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"wirebench/server/access"
+	"wirebench/server/bus"
 	"wirebench/server/store"
 	"wirebench/static"
 )
@@ -27,6 +28,8 @@ type teamFlags struct {
 	base                  string
 	proxies               []string
 	cert, key             string
+	auditTo               string
+	sink                  access.Sink // of auditTo; nil: none
 }
 
 func (f *teamFlags) add(cmd *cobra.Command) {
@@ -38,6 +41,7 @@ func (f *teamFlags) add(cmd *cobra.Command) {
 	flags.StringArrayVar(&f.proxies, "trusted-proxy", nil, "address or network of a reverse proxy whose X-Forwarded-For and X-Forwarded-Proto are believed (repeatable)")
 	flags.StringVar(&f.cert, "tls-cert", "", "file with the certificate chain, to serve TLS")
 	flags.StringVar(&f.key, "tls-key", "", "file with the key of --tls-cert")
+	flags.StringVar(&f.auditTo, "audit-to", "", "where each event of the audit log goes, too, as a line of JSON: fd:N, a file descriptor that the server is started with, or nats:SUBJECT, of a stream at --nats")
 	flags.StringVar(&f.oidc.Issuer, "oidc-issuer", "", "OpenID provider at which people sign in; its redirect address is BASE-URL/access/oidc/back")
 	flags.StringVar(&f.oidc.ClientID, "oidc-client", "", "client id at the provider")
 	flags.StringVar(&f.oidc.Secret, "oidc-secret", "", "client secret at the provider")
@@ -46,6 +50,34 @@ func (f *teamFlags) add(cmd *cobra.Command) {
 	flags.StringVar(&f.oidc.GroupsClaim, "oidc-groups", "groups", "claim with the groups of a person at the provider, such as groups or realm_access.roles")
 	flags.StringArrayVar(&f.roles, "oidc-role", nil, "role of the members of a group at the provider, in all projects or in one: GROUP=ROLE or GROUP=ROLE:PROJECT (repeatable)")
 	flags.StringVar(&f.everybody, "oidc-default-role", "", "role of everybody at the provider: ROLE or ROLE:PROJECT (default: none until an admin gives one)")
+}
+
+// openSink opens the sink of --audit-to: before the program has opened anything else, so that a number is what it was started with.
+func (f *teamFlags) openSink() (err error) {
+	if f.auditTo != "" && !strings.HasPrefix(f.auditTo, natsSink) {
+		if f.sink, err = access.ParseSink(f.auditTo); err != nil {
+			return fmt.Errorf("--audit-to: %w", err)
+		}
+	}
+	return nil
+}
+
+// natsSink begins the subject of --audit-to.
+const natsSink = "nats:"
+
+// openBusSink opens the sink of --audit-to where that is a subject of NATS.
+func (f *teamFlags) openBusSink(at bus.Options, log *slog.Logger) (end func(), err error) {
+	subject, ok := strings.CutPrefix(f.auditTo, natsSink)
+	switch {
+	case !ok:
+		return func() {}, nil
+	case subject == "" || strings.ContainsAny(subject, " *>\t\r\n"):
+		return nil, fmt.Errorf("--audit-to %s: must be nats:SUBJECT, such as nats:wirebench.audit", shown(f.auditTo))
+	case at.URL == "":
+		return nil, errors.New("--audit-to: a subject of NATS needs --nats")
+	}
+	f.sink, end, err = bus.Sink(at, subject, log)
+	return end, err
 }
 
 // fromFile sets a secret to the content of a file.
@@ -86,6 +118,27 @@ func (f *teamFlags) door(data *store.Data, log *slog.Logger) (*access.Door, erro
 	if err != nil {
 		log.Warn("there is no audit log", "error", err) // on a read-only disk, or something else is in its place
 		audit = nil
+	}
+	if data.Journaled() {
+		audit.Keep(func(do func() error, changes ...access.AuditChange) error {
+			var all []store.Change
+			for _, c := range changes {
+				kind := store.Spliced
+				if c.Gone {
+					kind = store.Removed
+				} else if c.Whole {
+					kind = store.Stored
+				}
+				all = append(all, store.Change{Kind: kind, Name: c.Name, At: c.At, Data: c.Data, Secret: true})
+			}
+			return data.Commit(do, all...)
+		})
+	}
+	if f.sink != nil && audit == nil {
+		return nil, errors.New("--audit-to: there is no audit log to send")
+	}
+	if f.sink != nil {
+		audit.Forward(f.sink, log)
 	}
 	accounts, err := openAccounts(data, audit)
 	if err == nil && f.tokens.Admin != "" {

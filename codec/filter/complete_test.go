@@ -107,7 +107,7 @@ func TestRewritten(t *testing.T) {
 		{"!~marked", "!mark"},
 		{"~src 10.0.0.1 or ~udp", `src ~ "10.0.0.1" || proto == "udp"`},
 		{`x"00 ??"`, `bytes contains x"00 ??"`},
-		{"= -5", `bytes contains u8(-5) || bytes contains f32(-5) || bytes contains f32be(-5) || bytes contains f64(-5) || bytes contains f64be(-5) || bytes contains "-5" || bytes contains utf16("-5")`},
+		{"= -5", `bytes contains u8(-5) || bytes contains varint(-5) || bytes contains varint(4294967291) || bytes contains f32(-5) || bytes contains f32be(-5) || bytes contains f64(-5) || bytes contains f64be(-5) || bytes contains "-5" || bytes contains utf16("-5")`},
 		{"= 1.25", `bytes contains f32(1.25, 0.005) || bytes contains f32be(1.25, 0.005) || bytes contains f64(1.25, 0.005) || bytes contains f64be(1.25, 0.005) || bytes contains "1.25" || bytes contains utf16("1.25")`},
 		{"= x\"01\"", `bytes contains x"01"`},
 		{"C_CHAT", ""},

@@ -164,7 +164,8 @@ const (
 
 // reader describes a number in bytes.
 type reader struct {
-	size   int
+	size   int // the most, if the number has a variable size
+	of     schema.Varint
 	big    bool
 	signed bool
 	float  bool
@@ -636,6 +637,13 @@ func (m *machine) compute(e *expr, base int) (value, bool) {
 		}
 		return intValue(int64(len(a.b))), true
 	case xRead:
+		if e.read.of != schema.Sized {
+			v, n := codec.ReadVarint(a.b, e.read.of, 64)
+			if e.read.signed {
+				return intValue(int64(v)), n > 0
+			}
+			return uintValue(v), n > 0
+		}
 		if len(a.b) < e.read.size {
 			return value{}, false
 		}

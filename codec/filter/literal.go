@@ -425,6 +425,12 @@ func (c *compiler) encoded(n *node) ([]byte, outcome) {
 	if v.kind == vFloat {
 		return nil, c.mistake(arg, n.text+" takes an integer", "f32 and f64 are for floats")
 	}
+	if of := f.read.of; of != schema.Sized {
+		if f.read.signed && v.kind == vUint && v.bits > math.MaxInt64 {
+			return nil, c.mistake(arg, arg.String()+" does not fit 64 bits with a sign", "")
+		}
+		return codec.AppendVarint(nil, v.bits, of, 64), fine
+	}
 	least, most := intValue(-1<<(8*size-1)), uintValue(schema.Mask(8*size))
 	if holds(opLt, &v, &least) || holds(opGt, &v, &most) {
 		bytes := strconv.Itoa(size) + " bytes"

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"wirebench/codec"
 )
 
 // Short forms, and their meaning.
@@ -209,6 +211,9 @@ func findBox(text string, start int) (*node, []Mistake) {
 		default:
 			kids = append(kids, find(callNode("u64le", num())), find(callNode("u64be", num())))
 		}
+		for _, x := range variables(t.integer, negative) {
+			kids = append(kids, find(callNode(x.name, signedNode(nInt, x.value, 0, x.negative))))
+		}
 		for _, name := range [...]string{"f32", "f32be", "f64", "f64be"} {
 			kids = append(kids, find(callNode(name, num())))
 		}
@@ -231,6 +236,44 @@ func findBox(text string, start int) (*node, []Mistake) {
 	}
 	kids = append(kids, find(textNode(body)), find(callNode("utf16", textNode(body))))
 	return (&node{kind: nOr, kids: kids, short: shortFind}).place(from, end), nil
+}
+
+// variable is a number in an encoding of 7 bits a byte: a function and its argument.
+type variable struct {
+	name     string
+	value    uint64
+	negative bool
+}
+
+// variables returns the encodings of a number in which it has several bytes: each byte alone is in nearly every message, and that of a number below 128
+// is u8. A negative one is written with 64 bits, as Protocol Buffers do, or with 32.
+func variables(v uint64, negative bool) (out []variable) {
+	switch {
+	case negative && v > 0:
+		out = append(out, variable{"varint", v, true})
+		if v <= 1<<31 {
+			out = append(out, variable{"varint", 1<<32 - v, false})
+		}
+	case v >= 1<<7:
+		out = append(out, variable{"varint", v, false}, variable{"varintbe", v, false})
+	}
+	if v > 1<<6 || v == 1<<6 && !negative {
+		if v <= math.MaxInt64 || negative && v == 1<<63 {
+			out = append(out, variable{"zigzag", v, negative})
+		}
+	}
+	return out
+}
+
+// Variables returns the bytes of a number in each encoding of 7 bits a byte in which = VALUE looks for it.
+func Variables(v uint64, negative bool) (out [][]byte) {
+	for _, x := range variables(v, negative) {
+		if x.negative {
+			x.value = -x.value
+		}
+		out = append(out, codec.AppendVarint(nil, x.value, functions[x.name].read.of, 64))
+	}
+	return out
 }
 
 func signedNode(k kind, integer uint64, float float64, negative bool) *node {

@@ -1,9 +1,12 @@
 package filter_test
 
 import (
+	"math/rand/v2"
 	"slices"
+	"strconv"
 	"testing"
 
+	"wirebench/codec"
 	"wirebench/codec/filter"
 	"wirebench/defs/schema"
 	"wirebench/defs/source"
@@ -44,6 +47,73 @@ const variableText = `{"types": {
 		}}]}
 	]]
 }}`
+
+// TestValueOfVariable looks for numbers in encodings of variable size, as they are written by the codec: = VALUE finds each that has several bytes, its
+// function reads it, and no other number of the same size.
+func TestValueOfVariable(t *testing.T) {
+	w := newWorldOf(t, "")
+	rng := rand.New(rand.NewPCG(1, 2))
+	finds := func(text string, bytes []byte) bool {
+		t.Helper()
+		f, mistakes := filter.Compile(text, w.env)
+		if len(mistakes) > 0 {
+			t.Fatalf("%s: %+v", text, mistakes)
+		}
+		x := w.frame(t, "C_ONE", 1, "{}")
+		x.Bytes = bytes
+		return f.Match(x, w.record(t, x))
+	}
+	for _, c := range []struct {
+		of       schema.Varint
+		bits     uint32
+		signed   bool
+		function string
+	}{
+		{schema.LEB128, 32, true, ""},
+		{schema.LEB128, 64, true, "varint"},
+		{schema.LEB128, 64, false, "varint"},
+		{schema.WideSigned, 32, true, "varint"},
+		{schema.ZigZag, 32, true, "zigzag"},
+		{schema.ZigZag, 64, true, "zigzag"},
+		{schema.VLQ, 64, false, "varintbe"},
+	} {
+		for range 300 {
+			raw := rng.Uint64() >> rng.UintN(60)
+			if raw &= schema.Mask(int(c.bits)); c.signed && rng.UintN(2) == 0 {
+				raw = -raw & schema.Mask(int(c.bits))
+			}
+			data := codec.AppendVarint(nil, raw, c.of, c.bits)
+			if len(data) < 2 {
+				continue
+			}
+			number, other := strconv.FormatUint(raw, 10), strconv.FormatUint(raw^1, 10)
+			if c.signed {
+				v := schema.SignExtend(raw, int(c.bits))
+				number, other = strconv.FormatInt(v, 10), strconv.FormatInt(v^1, 10)
+			}
+			within := slices.Concat([]byte{1, 2, 3}, data, []byte{4})
+			if !finds("= "+number, within) {
+				t.Errorf("%s of %d bits: %s is not found in % x", c.of, c.bits, number, within)
+			}
+			if c.function == "" {
+				continue
+			}
+			read := c.function + "(bytes[3:]) == "
+			if c.function == "varint" { // as u64le, without a sign
+				number, other = strconv.FormatUint(raw, 10), strconv.FormatUint(raw^1, 10)
+				if c.of == schema.WideSigned {
+					number, other = strconv.FormatUint(uint64(schema.SignExtend(raw, 32)), 10), strconv.FormatUint(uint64(schema.SignExtend(raw^1, 32)), 10)
+				}
+			}
+			if !finds(read+number, within) || finds(read+other, within) || finds(c.function+"(bytes[3:1]) == "+number, within) {
+				t.Errorf("%s of % x is not %s", c.function, data, number)
+			}
+			if n := "bytes contains " + c.function + "("; !finds(n+number+")", within) || finds(n+other+")", within) {
+				t.Errorf("%s%s) in % x", n, number, within)
+			}
+		}
+	}
+}
 
 // TestVariable filters messages with numbers of variable size, choices and groups.
 func TestVariable(t *testing.T) {
@@ -95,6 +165,7 @@ func TestVariable(t *testing.T) {
 		{`entity && !.title`, "eg"},
 		{`entity.size`, "ef"},
 		{`.metadata.value == 500`, "ef"},
+		{`= 500`, "ef"},
 		{`.metadata.value == "axe"`, "e"},
 		{`.metadata.value contains "op"`, "f"},
 		{`.metadata.value == -3`, "g"},

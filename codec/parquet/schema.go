@@ -30,6 +30,9 @@ type Rename struct {
 	Column string `json:"column"` // name
 }
 
+// String returns the names and types of all columns as a text: files with the same can be one.
+func (s *Schema) String() string { return s.whole.String() }
+
 // node is a column, or a group or list of columns.
 type node struct {
 	name string

@@ -78,11 +78,14 @@ func (id *FrameID) UnmarshalText(text []byte) (err error) {
 // identities, because frames that begin at one place belong to one direction of a connection and are delivered consecutively in it. An Identifier serves one
 // goroutine; its zero value is ready to use.
 type Identifier struct {
-	Raw bool // the capture is a raw file: frames begin at their Offset in packet 1
+	Raw bool // the capture is a raw file: frames begin at their Offset in packet 1, or from 4 GiB on, in one packet for each
 
 	last  []FrameID // by connection and direction
 	alone uint32    // number of frames without a packet so far
 }
+
+// RawPacket returns the packet of an offset in a raw file: 1 for the first 4 GiB, 2 for the next.
+func RawPacket(offset int64) uint32 { return 1 + uint32(offset>>32) }
 
 // Identify sets f.ID. conn numbers the connections of the capture. The frames of a connection must be passed in delivery order.
 func (d *Identifier) Identify(conn int, f *Frame) {
@@ -91,7 +94,7 @@ func (d *Identifier) Identify(conn int, f *Frame) {
 	case len(f.From) > 0 && !slices.ContainsFunc(f.From, func(s Source) bool { return s.Packet == 0 }): // packet 0 was not captured
 		id.Packet, id.Off, id.Nth = f.From[0].Packet, f.From[0].Off, 0
 	case len(f.From) == 0 && d.Raw && f.Offset >= 0:
-		id.Packet, id.Off, id.Nth = 1, uint32(f.Offset), 0
+		id.Packet, id.Off, id.Nth = RawPacket(f.Offset), uint32(f.Offset), 0
 	default:
 		d.alone++
 		*id = FrameID{Nth: d.alone}

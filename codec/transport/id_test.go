@@ -61,4 +61,8 @@ func TestIdentifier(t *testing.T) {
 	if d.Identify(0, &f); f.ID.String() != "1:40:0" {
 		t.Error(f.ID)
 	}
+	f = Frame{Offset: 5<<32 + 40} // beyond what 32 bits hold
+	if d.Identify(0, &f); f.ID.String() != "6:40:0" {
+		t.Error(f.ID)
+	}
 }

@@ -629,7 +629,7 @@ func (a *Accounts) Invite(by Principal, note string, g Grants) (_ Invitation, te
 		return Invitation{}, "", err
 	}
 	text, hash := secret("")
-	x := Invitation{ID: newID(), Hash: hash, For: strings.Map(printable, note[:min(len(note), maxNameBytes)]), Grants: maps.Clone(g), By: by.who(), Maker: by.maker, Expires: a.now().UTC().Add(InvitationTime)}
+	x := Invitation{ID: newID(), Hash: hash, For: strings.Map(printable, note[:min(len(note), maxNameBytes)]), Grants: maps.Clone(g), By: by.Who(), Maker: by.maker, Expires: a.now().UTC().Add(InvitationTime)}
 	err = a.change(func() error {
 		a.invitations = slices.DeleteFunc(a.invitations, func(x Invitation) bool { return a.now().After(x.Expires) })
 		if len(a.invitations) >= maxInvitations {

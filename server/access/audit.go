@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"log/slog"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -64,6 +65,7 @@ type Audit struct {
 	mu       sync.Mutex
 	changes  auditFile
 	refusals auditFile
+	sender   *sender // nil: there is no sink
 }
 
 // OpenAudit opens the log at a path, JSON Lines; refusals are in a file whose name ends with .refused. A file with lines that cannot be read
@@ -75,9 +77,28 @@ func OpenAudit(path string, log *slog.Logger) (*Audit, error) {
 			return nil, err
 		}
 	}
-	a.changes = auditFile{path: path, most: maxAuditBytes, atOnce: changesAtOnce, shared: true}
-	a.refusals = auditFile{path: path + ".refused", most: maxAuditBytes, atOnce: refusalsAtOnce}
+	alone := func(do func() error, _ ...AuditChange) error { return do() }
+	a.changes = auditFile{path: path, most: maxAuditBytes, atOnce: changesAtOnce, shared: true, keep: alone}
+	a.refusals = auditFile{path: path + ".refused", most: maxAuditBytes, atOnce: refusalsAtOnce, keep: alone}
 	return a, errors.Join(a.changes.open(), a.refusals.open())
+}
+
+// AuditChange is a change of a file of the log, by the name of the file: its bytes from an offset on, all of them, or its end.
+type AuditChange struct {
+	Name        string
+	At          int64
+	Data        []byte
+	Whole, Gone bool
+}
+
+// Keep lets the log keep its changes elsewhere, too: keep is called with each, and calls do once they are kept.
+func (a *Audit) Keep(keep func(do func() error, changes ...AuditChange) error) {
+	if a == nil {
+		return
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.changes.keep, a.refusals.keep = keep, keep
 }
 
 // Add logs an event. Errors are dropped: a full disk must not stop the server.
@@ -93,11 +114,15 @@ func (a *Audit) Add(e Event) {
 	defer a.mu.Unlock()
 	a.changes.flush(now)
 	a.refusals.flush(now)
+	e = e.bounded()
+	if a.sender != nil {
+		a.sender.put(e)
+	}
 	if e.Result == "" {
-		a.changes.add(e.bounded(), now)
+		a.changes.add(e, now)
 		return
 	}
-	a.refusals.add(e.bounded(), now)
+	a.refusals.add(e, now)
 }
 
 // Latest returns the last events, newest first: as many changes as refusals, if there are.
@@ -137,6 +162,13 @@ func (a *Audit) Close() error {
 		return nil
 	}
 	a.mu.Lock()
+	s := a.sender
+	a.sender = nil
+	a.mu.Unlock()
+	if s != nil {
+		s.end()
+	}
+	a.mu.Lock()
 	defer a.mu.Unlock()
 	return errors.Join(a.changes.close(), a.refusals.close())
 }
@@ -147,6 +179,7 @@ type auditFile struct {
 	most   int64 // bytes
 	atOnce int   // events of a person and minute with a line of their own
 	shared bool  // when it is full, the entries of those who have most of it go first
+	keep   func(do func() error, changes ...AuditChange) error
 
 	file   *os.File
 	size   int64
@@ -242,8 +275,27 @@ func (f *auditFile) write(e Event) {
 			return
 		}
 	}
-	n, _ := f.file.Write(append(line, '\n'))
-	f.size += int64(n)
+	line = append(line, '\n')
+	_ = f.keep(func() error {
+		n, err := f.file.Write(line)
+		f.size += int64(n)
+		return err
+	}, AuditChange{Name: filepath.Base(f.path), At: f.size, Data: line})
+}
+
+// older makes a text that of the older file, which has all that is not in the newer one from then on.
+func (f *auditFile) older(text []byte) {
+	older := f.path + ".1"
+	_ = f.keep(func() error {
+		err := os.WriteFile(older+".new", text, 0o600)
+		if err == nil {
+			err = os.Rename(older+".new", older)
+		}
+		if err == nil {
+			err = os.Remove(f.path)
+		}
+		return err
+	}, AuditChange{Name: filepath.Base(older), Data: text, Whole: true}, AuditChange{Name: filepath.Base(f.path), Gone: true})
 }
 
 // cut moves the events to the older file, which loses some: the oldest ones, or those of whoever has most.
@@ -252,7 +304,9 @@ func (f *auditFile) cut() {
 	f.file = nil
 	older := f.path + ".1"
 	if !f.shared {
-		_ = os.Rename(f.path, older)
+		if text, err := os.ReadFile(f.path); err == nil {
+			f.older(text)
+		}
 		_ = f.open()
 		return
 	}
@@ -281,9 +335,7 @@ func (f *auditFile) cut() {
 			bytesOf[key] -= int64(len(line)) + 1 // the oldest ones go
 		}
 	})
-	if os.WriteFile(older+".new", kept.Bytes(), 0o600) == nil && os.Rename(older+".new", older) == nil {
-		_ = os.Remove(f.path)
-	}
+	f.older(kept.Bytes())
 	_ = f.open()
 }
 

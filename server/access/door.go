@@ -55,6 +55,20 @@ func NewDoor(c Config) *Door {
 	return d
 }
 
+// Guesses counts attempts to sign in, and tokens.
+type Guesses struct {
+	Wrong   int64 // with a wrong password or token
+	Delayed int64 // that had to wait
+	Refused int64 // that were not tried, as too many waited
+}
+
+// Guesses returns the counts since the start.
+func (d *Door) Guesses() Guesses {
+	d.guesses.mu.Lock()
+	defer d.guesses.mu.Unlock()
+	return Guesses{d.guesses.wrong, d.guesses.delayed, d.guesses.refused}
+}
+
 // Pages returns the routes below /access.
 func (d *Door) Pages() chi.Routes { return d.pages }
 
@@ -86,7 +100,7 @@ func (d *Door) Guard(next http.Handler) http.Handler {
 		case r.URL.Path == "/access" || strings.HasPrefix(r.URL.Path, "/access/"):
 			d.pages.ServeHTTP(w, in)
 		case ok && p.Grants.Any() == Nobody && !open(r.URL.Path) && !strings.HasPrefix(r.URL.Path, "/api"):
-			d.signInPage(w, in, http.StatusForbidden, "You are signed in as "+p.who()+", and have no role here yet: ask an admin for one.")
+			d.signInPage(w, in, http.StatusForbidden, "You are signed in as "+p.Who()+", and have no role here yet: ask an admin for one.")
 		case ok, open(r.URL.Path):
 			next.ServeHTTP(w, in)
 		case wait > 0:
@@ -170,7 +184,7 @@ func (d *Door) Refused(r *http.Request) {
 
 // log adds an event of a request to the audit log.
 func (d *Door) log(r *http.Request, p Principal, what, on, result string) {
-	d.Audit.Add(Event{Who: p.who(), ID: p.ID, From: clientOf(r), What: what, On: on, Result: result})
+	d.Audit.Add(Event{Who: p.Who(), ID: p.ID, From: clientOf(r), What: what, On: on, Result: result})
 }
 
 func (d *Door) render(w http.ResponseWriter, r *http.Request, status int, page templates.AccessPage) {

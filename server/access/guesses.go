@@ -26,6 +26,8 @@ type guesses struct {
 	mu    sync.Mutex
 	of    map[string]*guesser
 	swept time.Time
+
+	wrong, delayed, refused int64
 }
 
 // guesser is an address or account for which something wrong was sent.
@@ -74,6 +76,7 @@ func (g *guesses) enter(keys []string) (delay time.Duration, ok bool) {
 			if one.grow(now); one.left < 1 {
 				slow = true
 				if one.waiting >= maxDelayed {
+					g.refused++
 					return 0, false
 				}
 			}
@@ -117,7 +120,11 @@ func (g *guesses) leave(from string, keys []string, delayed, wrong bool) {
 		}
 		one.left = max(one.left-1, 0)
 	}
+	if delayed {
+		g.delayed++
+	}
 	if wrong {
+		g.wrong++
 		g.log.Warn("wrong password or token", "client", from)
 	}
 }

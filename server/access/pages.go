@@ -243,7 +243,7 @@ func (d *Door) me(w http.ResponseWriter, r *http.Request, v templates.AccessPage
 // page renders a page of somebody who is signed in.
 func (d *Door) page(w http.ResponseWriter, r *http.Request, v templates.AccessPage) {
 	p := Of(r)
-	v.Who, v.Admin = p.who(), p.In("") == Admin
+	v.Who, v.Admin = p.Who(), p.In("") == Admin
 	status := http.StatusOK
 	if v.Wrong != "" {
 		status = http.StatusUnprocessableEntity

@@ -29,7 +29,9 @@ func (o Operation) InAll() bool { return o.All || o.Role == Admin }
 // policy is the minimum role of everything else: a route by method and pattern; a channel, its messages, an action of a page, a form of the
 // pages below /access, or a part of an operation by name. HEAD is treated as GET. What else these need is in kinds and everywhere.
 var policy = map[string]Role{
-	"GET /healthz":  Nobody, // discloses nothing
+	"GET /healthz":  Nobody, // discloses nothing, nor do the next
+	"GET /livez":    Nobody,
+	"GET /readyz":   Nobody,
 	"GET /static/*": Nobody, // the sign-in page uses these files
 
 	"GET /access":                Nobody, // to sign in and out

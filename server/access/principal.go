@@ -241,7 +241,7 @@ func LogRefusal(log *slog.Logger, r *http.Request, what string) {
 }
 
 // who names the principal in logs.
-func (p Principal) who() string {
+func (p Principal) Who() string {
 	if p.Name != "" {
 		return p.Name
 	}

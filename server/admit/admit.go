@@ -61,6 +61,26 @@ type Budget struct {
 	turns   int       // pieces of work started
 	waiting []*waiter // longest waiting first
 	peak    int64
+	refused int64
+}
+
+// Usage is what work uses of a budget.
+type Usage struct {
+	Total   int64            // bytes
+	Used    map[string]int64 // bytes, by kind of work
+	Waiting int              // pieces of work
+	Refused int64            // pieces of work, since the start: they had waited too long, or too many did
+}
+
+// Usage returns what work uses now.
+func (b *Budget) Usage() Usage {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	u := Usage{Total: b.total, Used: map[string]int64{}, Waiting: len(b.waiting), Refused: b.refused}
+	for k, n := range b.byKind {
+		u.Used[Kind(k).String()] = n
+	}
+	return u
 }
 
 type client struct {
@@ -110,6 +130,7 @@ func (b *Budget) Acquire(ctx context.Context, of string, kind Kind, cost int64) 
 	c := b.client(of)
 	if len(b.waiting) >= maxWaiting || c.waiting >= maxWaitingEach {
 		b.forget(of)
+		b.refused++
 		b.mu.Unlock()
 		return nil, &BusyError{kind, patience}
 	}
@@ -136,6 +157,9 @@ func (b *Budget) Acquire(ctx context.Context, of string, kind Kind, cost int64) 
 	}
 	b.waiting = slices.Delete(b.waiting, i, i+1)
 	c.waiting--
+	if ctx.Err() == nil {
+		b.refused++
+	}
 	b.forget(of)
 	b.grant() // the canceled waiter may have blocked others
 	return nil, err

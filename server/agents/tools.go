@@ -4,15 +4,22 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
+	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
 	"wirebench/codec/view"
+	"wirebench/defs"
 	"wirebench/defs/diag"
+	"wirebench/defs/schema"
 	"wirebench/server/api"
 	"wirebench/server/scores"
+	"wirebench/server/workspace"
 )
 
 // tools are the tasks, by operations of a caller.
@@ -66,8 +73,14 @@ func unless(text, usual string) string {
 	return "; " + text
 }
 
+// paged is a part of the parameters of tools whose answers are lists.
+type paged struct {
+	From int `json:"from,omitempty" jsonschema:"line of the answer to begin with"`
+}
+
 type inProject struct {
 	Project string `json:"project" jsonschema:"name"`
+	paged
 }
 
 func (t tools) project(ctx context.Context, in inProject, out *answer) error {
@@ -75,7 +88,7 @@ func (t tools) project(ctx context.Context, in inProject, out *answer) error {
 		Title, Dialect, Map string
 		Maps                []string
 	}
-	var defs struct {
+	var files struct {
 		Definitions []struct {
 			File, Code       string
 			Messages         []string
@@ -91,24 +104,29 @@ func (t tools) project(ctx context.Context, in inProject, out *answer) error {
 	}
 	var threads api.ThreadList
 	if err := cmp.Or(
-		t.get(ctx, "workspace", &of, "project", in.Project), t.get(ctx, "definitions", &defs, "project", in.Project),
+		t.get(ctx, "workspace", &of, "project", in.Project), t.get(ctx, "definitions", &files, "project", in.Project),
 		t.get(ctx, "captures", &caps, "project", in.Project, "brief", "true"), t.get(ctx, "threads", &threads, "project", in.Project),
 	); err != nil {
 		return err
 	}
-	out.more = "search finds definitions by words"
+	out.from = in.From
 	out.recorded()
 	out.line("%s: language %s, code map %s", of.Title, of.Dialect, cmp.Or(of.Map, "none"))
+	if len(files.Definitions) == 0 {
+		out.line("no definition: read without a file describes the language")
+	}
 	for _, c := range caps.Captures {
 		out.line("capture %s: %s, %d bytes", c.ID, c.Name, c.Size)
 	}
 	for _, x := range threads.Threads {
 		if x.Suggestion != nil {
-			out.line("suggestion %s for %s, by %s", x.ID, x.File, x.By)
+			out.line("suggestion %s for %s%s, by %s", x.ID, map[bool]string{true: "a new file "}[x.New], x.File, x.By)
 		}
 	}
-	for _, d := range defs.Definitions {
+	older := 0
+	for _, d := range files.Definitions {
 		if d.Older {
+			older++
 			continue
 		}
 		mistakes := ""
@@ -117,12 +135,16 @@ func (t tools) project(ctx context.Context, in inProject, out *answer) error {
 		}
 		out.line("definition %s: %s %s%s", d.File, strings.Join(d.Messages, " "), d.Code, mistakes)
 	}
+	if older > 0 {
+		out.line("%d files of older versions are not listed: search finds them", older)
+	}
 	return nil
 }
 
 type words struct {
 	Project string `json:"project"`
 	Words   string `json:"words"`
+	paged
 }
 
 func (t tools) search(ctx context.Context, in words, out *answer) error {
@@ -135,6 +157,7 @@ func (t tools) search(ctx context.Context, in words, out *answer) error {
 	if err := t.get(ctx, "search", &got, "project", in.Project, "q", in.Words, "limit", "100"); err != nil {
 		return err
 	}
+	out.from = in.From
 	out.recorded()
 	for _, f := range got.Found {
 		out.line("%s %s: %s, line %d; %s", f.Kind, f.Title, f.Message, f.Line, f.Hint)
@@ -147,23 +170,55 @@ func (t tools) search(ctx context.Context, in words, out *answer) error {
 
 type aFile struct {
 	Project string `json:"project"`
-	File    string `json:"file" jsonschema:"its name, or the name of its message"`
+	File    string `json:"file,omitempty" jsonschema:"its name, or the name of its message; none: about the language"`
 	From    int    `json:"from,omitempty" jsonschema:"first line, from 1"`
 }
 
 func (t tools) read(ctx context.Context, in aFile, out *answer) error {
+	if in.File == "" {
+		return t.language(ctx, in, out)
+	}
 	var got api.DefinitionBody
 	if err := t.get(ctx, "read", &got, "project", in.Project, "file", in.File); err != nil {
 		return err
 	}
-	out.more = "give from"
 	out.line("%s, %d bytes", got.File, len(got.Text))
 	out.mistakes(got.Diagnostics)
 	out.recorded()
 	n := 0
 	for line := range strings.Lines(got.Text) {
 		if n++; n >= in.From {
-			out.line("%s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
+			out.textLine(line)
+		}
+	}
+	out.more = fmt.Sprintf("give from: %d", n-out.left+1)
+	return nil
+}
+
+// textLine adds a line of a text.
+func (a *answer) textLine(line string) {
+	a.line("%s", strings.ReplaceAll(strings.TrimRight(line, "\r\n"), "\t", "    "))
+}
+
+// language describes the language of a project: an example, and its words.
+func (t tools) language(ctx context.Context, in aFile, out *answer) error {
+	var of struct{ Dialect string }
+	if err := t.get(ctx, "workspace", &of, "project", in.Project); err != nil {
+		return err
+	}
+	d, ok := defs.Find(of.Dialect)
+	if !ok {
+		return fmt.Errorf("the language %q is not known here", of.Dialect)
+	}
+	out.from = in.From
+	out.line("example of the language %s, %s:", d.Title, d.Example.Name)
+	for line := range strings.Lines(d.Example.Text) {
+		out.textLine(line)
+	}
+	out.line("its words:")
+	for _, w := range d.Language.Words {
+		if w.Kind != schema.OldWord {
+			out.line("%s: %s%s%s", w.Name, w.Kind, unless(w.Size, ""), unless(w.Doc, ""))
 		}
 	}
 	return nil
@@ -186,20 +241,25 @@ type inCapture struct {
 	Filter  string `json:"filter,omitempty" jsonschema:"like Wireshark's: code == 7 && len > 20, .level > 3, dir == c2s, bytes contains x\"e8 03\", = 48211 (a value of any width)"`
 }
 
-func (t tools) types(ctx context.Context, in inCapture, out *answer) error {
+type someTypes struct {
+	inCapture
+	paged
+}
+
+func (t tools) types(ctx context.Context, in someTypes, out *answer) error {
 	var got struct {
 		Total int
 		Rows  []struct {
-			Type, Name, Dir, Kind string
-			Ver, Code             *int
-			Count, Min, Max, Bad  int
-			Defined               bool
+			Type, Known, Dir, Kind string
+			Ver, Code              *int
+			Count, Min, Max, Bad   int
+			Defined                bool
 		}
 	}
 	if err := t.get(ctx, "types", &got, "project", in.Project, "id", in.Capture, "filter", in.Filter); err != nil {
 		return err
 	}
-	out.more = "give a filter"
+	out.from = in.From
 	out.line("%d frames", got.Total)
 	out.recorded()
 	for _, r := range got.Rows {
@@ -211,7 +271,7 @@ func (t tools) types(ctx context.Context, in inCapture, out *answer) error {
 			more = fmt.Sprintf(", %d not clean", r.Bad)
 		}
 		if !r.Defined && r.Kind == "message" {
-			more += ", no definition"
+			more += unless(r.Known, "") + ", no definition"
 		}
 		out.line("%s: %s %s, %d times, %d to %d bytes%s%s", r.Type, r.Dir, r.Kind, r.Count, r.Min, r.Max, code, more)
 	}
@@ -220,7 +280,7 @@ func (t tools) types(ctx context.Context, in inCapture, out *answer) error {
 
 type someFrames struct {
 	inCapture
-	From  int  `json:"from,omitempty" jsonschema:"number of the first frame"`
+	From  int  `json:"from,omitempty" jsonschema:"matching frames to skip"`
 	Count int  `json:"count,omitempty" jsonschema:"at most 100"`
 	Bytes bool `json:"bytes,omitempty" jsonschema:"bytes instead of values"`
 }
@@ -240,7 +300,6 @@ func (t tools) frames(ctx context.Context, in someFrames, out *answer) error {
 	if err := t.get(ctx, "frames", &got, "project", in.Project, "id", in.Capture, "filter", in.Filter, "from", number(in.From), "count", strconv.Itoa(min(count, 100)), "value", strconv.FormatBool(!in.Bytes)); err != nil {
 		return err
 	}
-	out.more = "give from, a smaller count or a filter"
 	out.line("%d frames match, %d are listed", got.Fit, len(got.Frames))
 	out.recorded()
 	for _, f := range got.Frames {
@@ -253,6 +312,10 @@ func (t tools) frames(ctx context.Context, in someFrames, out *answer) error {
 			what = f.Hex
 		}
 		out.line("%d %s %s %s%s%s %d bytes: %s", f.N, f.Time, f.Dir, cmp.Or(name, f.Kind), unless(f.Status, "ok"), unless(cmp.Or(f.Remark, f.Note), ""), len(f.Hex)/2, what)
+	}
+	next := in.From + len(got.Frames) - out.left
+	if out.more = fmt.Sprintf("give from: %d", next); out.left == 0 && next < got.Fit {
+		out.line("%d frames more: %s", got.Fit-next, out.more)
 	}
 	return nil
 }
@@ -268,6 +331,7 @@ func number(n int) string {
 type aType struct {
 	inCapture
 	Type string `json:"type" jsonschema:"as types lists it"`
+	paged
 }
 
 func (t tools) fields(ctx context.Context, in aType, out *answer) error {
@@ -284,6 +348,7 @@ func (t tools) fields(ctx context.Context, in aType, out *answer) error {
 	if err := t.get(ctx, "fields", &got, "project", in.Project, "id", in.Capture, "type", in.Type, "filter", in.Filter); err != nil {
 		return err
 	}
+	out.from = in.From
 	out.line("%d messages", got.Total)
 	out.recorded()
 	for _, c := range got.Columns {
@@ -357,7 +422,12 @@ func (t tools) encode(ctx context.Context, in someValues, out *answer) error {
 	return nil
 }
 
-func (t tools) layout(ctx context.Context, in aMessage, out *answer) error {
+type aLayout struct {
+	aMessage
+	paged
+}
+
+func (t tools) layout(ctx context.Context, in aLayout, out *answer) error {
 	var got struct {
 		view.LayoutInfo
 		Diagnostics []diag.Info
@@ -365,6 +435,7 @@ func (t tools) layout(ctx context.Context, in aMessage, out *answer) error {
 	if err := t.post(ctx, "layout", in.Project, given(map[string]any{"message": in.Message, "text": in.Text}), &got); err != nil {
 		return err
 	}
+	out.from = in.From
 	out.mistakes(got.Diagnostics)
 	most := "no limit"
 	if got.MaxSize != nil {
@@ -381,12 +452,26 @@ func (t tools) layout(ctx context.Context, in aMessage, out *answer) error {
 	return nil
 }
 
-func (t tools) score(ctx context.Context, in aMessage, out *answer) error {
+type aScore struct {
+	aMessage
+	Code *uint32 `json:"code,omitempty" jsonschema:"of a message without one, to try it; default: that of an open suggestion"`
+	paged
+}
+
+func (t tools) score(ctx context.Context, in aScore, out *answer) error {
 	var got scores.Score
-	if err := t.post(ctx, "score", in.Project, given(map[string]any{"message": in.Message, "text": in.Text}), &got); err != nil {
+	body := given(map[string]any{"message": in.Message, "text": in.Text})
+	if in.Code != nil {
+		body["code"] = *in.Code
+	}
+	if err := t.post(ctx, "score", in.Project, body, &got); err != nil {
 		return err
 	}
+	out.from = in.From
 	out.line("%s: %d messages judged of %d, %d clean, %d with bytes left over, %d too short, %d that differ when encoded, %d doubtful", got.Message, got.Frames, got.Of, got.Clean, got.Leftover, got.Over, got.Differ, got.Doubtful)
+	if got.Tried != nil {
+		out.line("tried with code %d: the project does not give it to the message yet", *got.Tried)
+	}
 	if got.Mistakes {
 		out.line("the text has mistakes: layout says which")
 	}
@@ -435,22 +520,40 @@ func (t tools) compare(ctx context.Context, in twoFrames, out *answer) error {
 }
 
 type suggestion struct {
-	Project string `json:"project"`
-	File    string `json:"file"`
-	Text    string `json:"text" jsonschema:"the whole text"`
-	Why     string `json:"why"`
+	Project string            `json:"project"`
+	File    string            `json:"file,omitempty" jsonschema:"of a definition, new or not; of a code map to change another than the one in use"`
+	Text    string            `json:"text,omitempty" jsonschema:"the whole text"`
+	Codes   map[string]uint32 `json:"codes,omitempty" jsonschema:"instead of a text: codes by message, for the code map"`
+	Why     string            `json:"why"`
 }
 
 func (t tools) suggest(ctx context.Context, in suggestion, out *answer) error {
-	var old api.DefinitionBody
-	if err := t.get(ctx, "read", &old, "project", in.Project, "file", in.File); err != nil {
+	suggest := api.SuggestBody{Text: in.Text}
+	for _, name := range slices.Sorted(maps.Keys(in.Codes)) {
+		suggest.Codes = append(suggest.Codes, workspace.GivenCode{Message: name, Code: in.Codes[name]})
+	}
+	if len(suggest.Codes) == 0 {
+		var old api.DefinitionBody
+		var refused *api.RefusedError
+		switch err := t.get(ctx, "read", &old, "project", in.Project, "file", in.File); {
+		case err == nil:
+			in.File, suggest.Base = old.File, old.Text
+		case !errors.As(err, &refused) || refused.Status != http.StatusNotFound:
+			return err
+		}
+	}
+	var got struct {
+		ID, File string
+		New      bool
+	}
+	if err := t.post(ctx, "begin-thread", in.Project, api.BeginBody{File: in.File, Text: in.Why, Suggest: &suggest}, &got); err != nil {
 		return err
 	}
-	var got struct{ ID string }
-	body := map[string]any{"file": old.File, "text": in.Why, "suggest": map[string]string{"base": old.Text, "text": in.Text}}
-	if err := t.post(ctx, "begin-thread", in.Project, body, &got); err != nil {
-		return err
+	what := "changes " + got.File
+	if got.New {
+		what = "makes the file " + got.File
 	}
-	out.line("suggestion %s: people see it beside the definition, and accept or decline it", got.ID)
+	out.recorded()
+	out.line("suggestion %s: it %s when somebody accepts it; people see it under Comments and suggestions", got.ID, what)
 	return nil
 }

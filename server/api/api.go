@@ -13,26 +13,33 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/answer"
 	"wirebench/server/captures"
+	"wirebench/server/cluster"
+	"wirebench/server/ingest"
 	"wirebench/server/projects"
 	"wirebench/server/relay"
+	"wirebench/server/retain"
 	"wirebench/server/rooms"
 	"wirebench/server/runs"
 	"wirebench/server/scores"
 	"wirebench/server/workspace"
 )
 
-// API serves the JSON routes. All fields but Door must be set.
+// API serves the JSON routes. All fields but Door, Lake and Cluster must be set.
 type API struct {
 	Projects  *projects.Set
 	Captures  *captures.Set
 	Relays    *relay.Set
+	Remote    Remote // nil: there are no collectors
 	Runs      *runs.Set
 	Rooms     *rooms.Set
 	Scores    *scores.Set
+	Retention *retain.Set
 	Log       *slog.Logger
 	Tell      func(ws, topic string) // tells the pages of a project of a change
 	GitRemote string                 // from which pull takes; "" for none
 	Door      *access.Door           // nil admits everybody, and there are no accounts
+	Lake      *ingest.Feed           // nil if there is none
+	Cluster   *cluster.Node          // nil: the server is alone
 
 	groups  []Group // of operations
 	byID    map[string]*Operation

@@ -21,6 +21,8 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
+	"wirebench/server/retain"
+	"wirebench/server/settings"
 	"wirebench/server/store"
 	"wirebench/server/workspace"
 )
@@ -38,7 +40,7 @@ func captureProblem(err error) error {
 		return huma.Error404NotFound("no such capture")
 	case errors.Is(err, captures.ErrProtocol):
 		return huma.Error422UnprocessableEntity(err.Error())
-	case errors.Is(err, captures.ErrTooMany):
+	case errors.Is(err, captures.ErrTooMany), errors.Is(err, store.ErrAway):
 		return huma.Error503ServiceUnavailable(err.Error())
 	}
 	return StoreProblem(err)
@@ -50,10 +52,60 @@ type capturesOutput struct{ Body CaptureList }
 type CaptureList struct {
 	Captures []store.Capture            `json:"captures" doc:"the newest first"`
 	Tag      string                     `json:"tag,omitempty" doc:"of a brief list: differs whenever the list differs"`
+	Kept     *Kept                      `json:"kept,omitempty" doc:"of a brief list: how long captures stay; omitted where they stay for ever and none has gone"`
+	Lake     string                     `json:"lake,omitempty" doc:"of a brief list: what the lake has of the project, in words; omitted if the server keeps none"`
 	Quota    int64                      `json:"quota,omitempty" doc:"bytes that the captures of the project may take together; omitted where there is no bound"`
 	Counts   map[string]captures.Counts `json:"counts,omitempty" doc:"of a brief list: what the captures have, by id, of those that were read since the server started and have not changed"`
 
 	Same bool `json:"same,omitempty" doc:"the brief list has not changed since known; its captures are omitted"`
+}
+
+// Kept says how long the captures of a project stay, in words.
+type Kept struct {
+	Text    string   `json:"text"`
+	Removed []string `json:"removed,omitempty" doc:"the last captures that were removed, the newest first: when, which, and why"`
+}
+
+// kept returns what a list of captures says of those that go; nil if there are none.
+func (s *API) kept(ws *workspace.Workspace) *Kept {
+	p, ok := s.Retention.Last(ws)
+	if !ok {
+		return nil
+	}
+	k := &Kept{Text: p.Text(time.Now())}
+	for _, x := range p.Removed[:min(len(p.Removed), mostRemoved)] {
+		why := map[string]string{retain.ForAge: "it was too old", retain.ForBytes: "there was no room"}[x.Why]
+		k.Removed = append(k.Removed, fmt.Sprintf("%s: %s, %d KiB; %s", x.At.Format(time.DateTime), x.Name, (x.Size+1023)>>10, why))
+	}
+	return k
+}
+
+// mostRemoved is the number of removed captures that a list names.
+const mostRemoved = 20
+
+type retentionInput struct {
+	Workspace string `path:"project" doc:"name of the project"`
+	Age       string `query:"age" maxLength:"20" doc:"try another age, such as 30d, without changing anything"`
+	Bytes     int64  `query:"bytes" minimum:"0" doc:"try another number of bytes"`
+}
+
+type retentionOutput struct{ Body retain.Plan }
+
+// retention says which captures go, and which have gone.
+func (s *API) retention(_ context.Context, in *retentionInput) (*retentionOutput, error) {
+	ws, err := s.withCaptures(in.Workspace)
+	if err != nil {
+		return nil, err
+	}
+	try := (*settings.Keep)(nil)
+	if in.Age != "" || in.Bytes > 0 {
+		if _, err := settings.ParseAge(in.Age); err != nil {
+			return nil, huma.Error422UnprocessableEntity(err.Error())
+		}
+		try = &settings.Keep{Age: in.Age, Bytes: in.Bytes}
+	}
+	p, err := s.Retention.Of(ws.Workspace, try)
+	return &retentionOutput{p}, StoreProblem(err)
 }
 
 type listCapturesInput struct {
@@ -77,7 +129,13 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 			return nil, captureProblem(err)
 		}
 		counts := s.Captures.Counts(ws.Workspace, all)
-		tag = taggedCounts(tag, counts)
+		out.Body.Kept = s.kept(ws.Workspace)
+		if s.Lake != nil {
+			if n, ok := s.Lake.Numbers(ws.Name); ok {
+				out.Body.Lake = n.Text()
+			}
+		}
+		tag = taggedCounts(tag, counts, out.Body.Kept, out.Body.Lake)
 		out.Body.Captures, out.Body.Tag, out.Body.Counts, out.Body.Same = all, tag, counts, tag == in.Known
 		if out.Body.Same {
 			out.Body.Captures, out.Body.Counts = []store.Capture{}, nil
@@ -93,9 +151,9 @@ func (s *API) listCaptures(_ context.Context, in *listCapturesInput) (*capturesO
 	return out, nil
 }
 
-// taggedCounts returns a tag that also changes with counts.
-func taggedCounts(tag string, counts map[string]captures.Counts) string {
-	text, _ := json.Marshal(counts) // its keys are sorted
+// taggedCounts returns a tag that also changes with counts, and with what is said of captures that go and of the lake.
+func taggedCounts(tag string, counts map[string]captures.Counts, kept *Kept, lake string) string {
+	text, _ := json.Marshal([]any{counts, kept, lake}) // its keys are sorted
 	sum := sha256.Sum256(append(text, tag...))
 	return hex.EncodeToString(sum[:12])
 }
@@ -226,7 +284,10 @@ func (s *API) readCapture(ctx context.Context, in *captureInput) (*huma.StreamRe
 		if ctx.Method() == http.MethodHead {
 			return
 		}
-		_, _ = io.Copy(ctx.BodyWriter(), file)
+		if _, err := io.Copy(ctx.BodyWriter(), file); err != nil && ctx.Context().Err() == nil {
+			s.Log.Warn("download", "capture", in.ID, "error", err)
+			panic(http.ErrAbortHandler) // so that the client does not take a part of the file for all of it
+		}
 	}}, nil
 }
 

@@ -34,6 +34,9 @@ func (s *API) appendCapture(_ context.Context, in *appendInput) (*appendOutput, 
 	if s.Captures.Runs(ws.Name, in.ID) || s.Captures.Writes(ws.Name, in.ID) {
 		return nil, huma.Error403Forbidden("this capture belongs to a running listener and cannot be appended to")
 	}
+	if x, err := ws.Captures.Get(in.ID); err == nil && x.Collected != nil {
+		return nil, huma.Error403Forbidden("this capture belongs to a collector and cannot be appended to")
+	}
 	x, err := ws.Captures.Append(in.ID, in.Offset, in.large(store.MaxAppend))
 	var moved *store.OffsetError
 	var large *http.MaxBytesError

@@ -18,6 +18,7 @@ import (
 	"wirebench/server/admit"
 	"wirebench/server/captures"
 	"wirebench/server/frames"
+	"wirebench/server/store"
 )
 
 // Bounds of an export.
@@ -139,6 +140,8 @@ func exportReady(ctx context.Context, x *frames.Export, open *captures.Capture) 
 		note = fmt.Sprintf("the capture is still growing: its first %d frames", x.Frames)
 	case errors.Is(open.Err(), context.Canceled):
 		return "", huma.Error503ServiceUnavailable("the capture was closed meanwhile: try again")
+	case errors.Is(open.Err(), store.ErrAway) && x.Frames == 0:
+		return "", captureProblem(open.Err())
 	case open.Err() != nil && x.Frames == 0:
 		return "", huma.Error422UnprocessableEntity(open.Err().Error())
 	default:

@@ -84,6 +84,7 @@ type patchCaptureInput struct {
 	Body struct {
 		Name     *string       `json:"name,omitempty" minLength:"1" maxLength:"200"`
 		Text     *string       `json:"text,omitempty" maxLength:"65536" doc:"of the capture"`
+		Keep     *bool         `json:"keep,omitempty" doc:"it is never removed for its age or for room"`
 		Mark     []frameName   `json:"mark,omitempty" maxItems:"65536" doc:"frames to mark, by number or identity"`
 		Unmark   []frameName   `json:"unmark,omitempty" maxItems:"65536" doc:"frames to unmark, by number or identity"`
 		Notes    frameNotes    `json:"notes,omitempty"`
@@ -157,6 +158,7 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 		set(&x.Framing, b.Framing)
 		set(&x.Keys, b.Keys)
 		set(&x.Packets, b.Packets)
+		set(&x.Keep, b.Keep)
 		dismiss(x, b.Dismiss, b.Propose)
 		if b.Settings.given {
 			next, err := b.Settings.apply(x.Settings)
@@ -177,7 +179,7 @@ func (s *API) patchCapture(ctx context.Context, in *patchCaptureInput) (*oneCapt
 	if err != nil {
 		return nil, captureProblem(err)
 	}
-	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || b.Packets != nil { // these are listed
+	if b.Name != nil || b.Framing != nil || b.Keys != nil || b.Settings.given || b.Packets != nil || b.Keep != nil { // these are listed
 		s.Captures.ForgetBrief(ws.Captures)
 	}
 	return &oneCaptureOutput{x}, nil

@@ -87,16 +87,21 @@ func (s *API) compareDefinitions(ctx context.Context, in *compareTextsInput) (*c
 		}
 		texts[i] = d
 	}
-	b.Compat, b.Rows, b.Lines = view.CompatSame, []view.ComparedRow{}, comparedLines(texts[0].File, texts[1].File)
+	b.fill(texts[0], texts[1])
+	return out, nil
+}
+
+// fill compares the lines of two texts and, unless NoLayout says why not, their layouts.
+func (b *ComparedDefinitions) fill(before, after *workspace.Definition) {
+	b.Compat, b.Rows, b.Lines = view.CompatSame, []view.ComparedRow{}, comparedLines(before.File, after.File)
 	if b.NoLayout != "" {
-		return out, nil
+		return
 	}
-	b.Compared = view.ComparePrograms(texts[0].Program, texts[1].Program)
+	b.Compared = view.ComparePrograms(before.Program, after.Program)
 	var where *view.ComparedRow
 	if b.Compat, where = b.Compared.Compat(); where != nil {
 		b.Where = cmp.Or(where.Old, where.New).Offset
 	}
-	return out, nil
 }
 
 // textOr returns the text of a definition: that of its revision, or the one that it has.

@@ -26,14 +26,19 @@ type renameInput struct {
 // fileOf finds a file by its name, or by the name of one of its messages.
 func (ws *space) fileOf(name string) (*source.File, error) {
 	f, err := ws.fileNamed(name)
-	var none huma.StatusError
-	if !errors.As(err, &none) || none.GetStatus() != http.StatusNotFound {
+	if !is404(err) {
 		return f, err
 	}
 	if m, wrong := ws.Find(name); wrong == nil {
 		return m.Span.File, nil
 	}
 	return nil, err
+}
+
+// is404 reports whether an error says that there is no such thing.
+func is404(err error) bool {
+	var none huma.StatusError
+	return errors.As(err, &none) && none.GetStatus() == http.StatusNotFound
 }
 
 type renameOutput struct{ Body workspace.Renamed }

@@ -121,6 +121,32 @@ func (s *API) listRows(ctx context.Context, in *rowsInput) (*rowsOutput, error) 
 	return out, err
 }
 
+type whereOutput struct {
+	Body struct {
+		frames.Where
+		Fit   int    `json:"fit" doc:"frames that match"`
+		Total int    `json:"total" doc:"frames of the capture, so far"`
+		Whole bool   `json:"whole" doc:"the capture has been read to its end, and all its frames are there; otherwise see note"`
+		Note  string `json:"note,omitempty" doc:"why frames of the file are missing"`
+	}
+}
+
+// whereFrames counts the frames that match a filter, by message and field.
+func (s *API) whereFrames(ctx context.Context, in *FramesPath) (*whereOutput, error) {
+	out := &whereOutput{}
+	spec := frames.ListSpec{ViewSpec: frames.ViewSpec{Filter: in.Filter}}
+	err := s.ask(ctx, in.CapturePath, spec, func(l *frames.List, open *captures.Capture) error {
+		b := &out.Body
+		b.Where, b.Fit, b.Total, b.Note = l.Where(ctx), l.Fit(), open.Log().Len(), open.Note()
+		b.Whole = open.Complete() && open.PartNote() == ""
+		if m, costly := l.View.TooCostly(); costly {
+			b.Note = strings.TrimPrefix(b.Note+"; "+m.Message, "; ")
+		}
+		return ctx.Err()
+	})
+	return out, err
+}
+
 type frameInput struct {
 	CapturePath
 	N frameName `path:"n" doc:"number of the frame, from 1, or its identity, PACKET:OFFSET:NTH"`

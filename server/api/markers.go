@@ -61,17 +61,20 @@ func (s *API) addMarker(ctx context.Context, in *addMarkerInput) (*markerOutput,
 	if b.Value != nil {
 		m.Value = strings.TrimSpace(*b.Value)
 	}
-	first, named := markerFrame(b.N, b.ID)
-	if !named {
-		one := s.Relays.Get(ws.Name, in.ID)
-		if one == nil {
-			return nil, huma.Error422UnprocessableEntity("the traffic of this capture has ended: name the frame after the marker")
-		}
-		first = store.FrameName{N: uint64(one.Log().Len() + 1), ByNumber: true}
-	}
 	x, err := ws.Captures.Get(in.ID)
 	if err != nil {
 		return nil, captureProblem(err)
+	}
+	first, named := markerFrame(b.N, b.ID)
+	if !named {
+		if !s.Captures.Runs(ws.Name, in.ID) && !s.Collects(ws.Name, in.ID) {
+			return nil, huma.Error422UnprocessableEntity("the traffic of this capture has ended: name the frame after the marker")
+		}
+		open, err := s.Captures.Follow(ws.Workspace, ws.For(x), x)
+		if err != nil {
+			return nil, captureProblem(err)
+		}
+		first = store.FrameName{N: uint64(open.Log().Len() + 1), ByNumber: true}
 	}
 	s.Captures.Name(ctx, ws.Workspace, ws.For(x), x, []*store.FrameName{&first})
 	m.N, m.ID = first.N, first.ID

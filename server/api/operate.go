@@ -18,19 +18,6 @@ import (
 	"wirebench/server/workspace"
 )
 
-// operated returns the session of a request, which may be operated.
-func (s *API) operated(in SessionPath) (*relay.Session, error) {
-	ws, err := s.workspaceNamed(in.Workspace)
-	if err != nil {
-		return nil, err
-	}
-	one := s.Relays.Get(ws.Name, in.ID)
-	if one == nil {
-		return nil, huma.Error404NotFound("no such session, or it has ended")
-	}
-	return one, nil
-}
-
 // SessionPath is the workspace and proxy session in the path of a request.
 type SessionPath struct {
 	Workspace string `path:"project" doc:"name of the project"`
@@ -63,25 +50,28 @@ func (r *RawRequestOnly) Resolve(ctx huma.Context) []error { return r.raw.Resolv
 
 // operate turns changes of messages on or off and sets the filter for held messages.
 func (s *API) operate(_ context.Context, in *operateInput) (*proxyOutput, error) {
-	one, err := s.operated(in.SessionPath)
+	x, err := relayed(s, in.SessionPath, "operate", who(&in.raw), in, in.Body, operateHere)
 	if err != nil {
 		return nil, err
 	}
-	by := who(&in.raw)
+	return &proxyOutput{http.StatusOK, "", x}, nil
+}
+
+func operateHere(one *relay.Session, in *operateInput, by string) (x relay.Info, err error) {
 	if text := in.Body.Intercept; text != nil {
 		if _, mistakes := one.Now().Filter(*text); len(mistakes) > 0 {
-			return nil, filterProblem(mistakes)
+			return x, filterProblem(mistakes)
 		}
 		if err := one.Intercept(*text, by); err != nil {
-			return nil, asHTTP(err)
+			return x, asHTTP(err)
 		}
 	}
 	if in.Body.On != nil {
 		if err := one.Operate(*in.Body.On, by); err != nil {
-			return nil, asHTTP(err)
+			return x, asHTTP(err)
 		}
 	}
-	return &proxyOutput{http.StatusOK, "", one.Info()}, nil
+	return one.Info(), nil
 }
 
 // HeldInfo is a held message.
@@ -112,19 +102,22 @@ const maxHeldListed = 200
 
 // held lists the held messages.
 func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
-	one, err := s.operated(*in)
+	list, err := relayed(s, *in, "held", "", in, nil, heldHere)
 	if err != nil {
 		return nil, err
 	}
-	out := &heldOutput{}
+	return &heldOutput{list}, nil
+}
+
+func heldHere(one *relay.Session, _ *SessionPath, _ string) (out HeldList, _ error) {
 	if op := one.State().Operate; op != nil {
-		out.Body.On = op.On
+		out.On = op.On
 	}
-	out.Body.Held = []HeldInfo{}
+	out.Held = []HeldInfo{}
 	snap := one.Now()
 	read := workspace.NewReading(snap)
 	all := one.Held()
-	out.Body.Total = len(all)
+	out.Total = len(all)
 	for _, h := range all[:min(len(all), maxHeldListed)] {
 		read.Take(&h.Frame)
 		x := HeldInfo{ID: h.ID, ConnID: h.Conn.ID, At: h.At, Behind: h.Behind}
@@ -139,7 +132,7 @@ func (s *API) held(_ context.Context, in *SessionPath) (*heldOutput, error) {
 		if m := read.Message(); m != nil {
 			x.Name = snap.NameOf(m)
 		}
-		out.Body.Held = append(out.Body.Held, x)
+		out.Held = append(out.Held, x)
 	}
 	return out, nil
 }
@@ -157,11 +150,11 @@ type decideInput struct {
 
 // decide forwards, drops or replaces a held message.
 func (s *API) decide(_ context.Context, in *decideInput) (*struct{}, error) {
-	one, err := s.operated(in.SessionPath)
-	if err != nil {
-		return nil, err
-	}
-	b, by := &in.Body, who(&in.raw)
+	return relayed(s, in.SessionPath, "decide", who(&in.raw), in, in.Body, decideHere)
+}
+
+func decideHere(one *relay.Session, in *decideInput, by string) (_ *struct{}, err error) {
+	b := &in.Body
 	if b.All {
 		if b.Action != "forward" {
 			return nil, huma.Error422UnprocessableEntity("all is possible with forward only")
@@ -199,10 +192,10 @@ type sendInput struct {
 
 // send injects a message into a connection.
 func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
-	one, err := s.operated(in.SessionPath)
-	if err != nil {
-		return nil, err
-	}
+	return relayed(s, in.SessionPath, "send", who(&in.raw), in, in.Body, sendHere)
+}
+
+func sendHere(one *relay.Session, in *sendInput, by string) (*struct{}, error) {
 	b := &in.Body
 	id := 0
 	if b.ConnID != nil {
@@ -218,7 +211,7 @@ func (s *API) send(_ context.Context, in *sendInput) (*struct{}, error) {
 	if err != nil {
 		return nil, asHTTP(err)
 	}
-	return nil, asHTTP(one.Send(id, schema.DirNamed(b.Dir), out, who(&in.raw)))
+	return nil, asHTTP(one.Send(id, schema.DirNamed(b.Dir), out, by))
 }
 
 type rulesOutput struct {
@@ -237,27 +230,35 @@ type rulesInput struct {
 
 // rules lists the rules of a session with their hit counts.
 func (s *API) rules(_ context.Context, in *SessionPath) (*rulesOutput, error) {
-	one, err := s.operated(*in)
+	all, err := relayed(s, *in, "rules", "", in, nil, rulesHere)
 	if err != nil {
 		return nil, err
 	}
-	return rulesOf(one), nil
+	return rulesOf(all), nil
+}
+
+func rulesHere(one *relay.Session, _ *SessionPath, _ string) ([]relay.Rule, error) {
+	return one.WrittenRules(), nil
 }
 
 // setRules replaces the rules of a session.
 func (s *API) setRules(_ context.Context, in *rulesInput) (*rulesOutput, error) {
-	one, err := s.operated(in.SessionPath)
+	all, err := relayed(s, in.SessionPath, "set-rules", who(&in.raw), in, in.Body, setRulesHere)
 	if err != nil {
 		return nil, err
 	}
-	if err := one.WriteRules(in.Body.Rules, who(&in.raw)); err != nil {
-		return nil, asHTTP(err)
-	}
-	return rulesOf(one), nil
+	return rulesOf(all), nil
 }
 
-func rulesOf(one *relay.Session) *rulesOutput {
+func setRulesHere(one *relay.Session, in *rulesInput, by string) ([]relay.Rule, error) {
+	if err := one.WriteRules(in.Body.Rules, by); err != nil {
+		return nil, asHTTP(err)
+	}
+	return one.WrittenRules(), nil
+}
+
+func rulesOf(all []relay.Rule) *rulesOutput {
 	out := &rulesOutput{}
-	out.Body.Rules = one.WrittenRules()
+	out.Body.Rules = all
 	return out
 }

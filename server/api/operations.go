@@ -33,11 +33,14 @@ func (s *API) table() []Group {
 			op("PATCH "+p+"/settings", "settings", access.Author, on(s.changeWorkspace), "Change settings: null resets a setting, missing ones stay", fails(400, 403, 413, 507), as(takesSettings), try(`{"constants": {"MAX": "5"}, "map": null}`)),
 			op("GET "+p+"/people", "people", access.Viewer, on(s.listPeople), "Who edits which definitions together now"),
 			op("GET "+p+"/settings/in-force", "project-settings", access.Viewer, on(s.settingsOfProject), "The settings of a project: what is chosen, and what is in force"),
+			op("GET "+p+"/lake", "lake", access.Viewer, on(s.readLake), "What the lake has of a project, if the server keeps one", fails(409)),
+			op("POST "+p+"/lake/rewrite", "rewrite-lake", access.Operator, on(s.rewriteLake), "Begin to replace the rows of all captures in the lake by what the present definitions read", says("Rows of captures that were deleted stay as they are. The answer is what the lake has at the beginning."), fails(403, 409), also(202)),
 			op("POST "+p+"/demo", "start-demo", access.Operator, on(s.startDemo), "Start the demo game with a listener between its client and its server", created, fails(422, 507), also(200)),
 		}},
 		{"captures", "Captures, their frames, notes and exports.", []*Operation{
 			op("GET "+p+"/captures", "captures", access.Viewer, on(s.listCaptures), "The captures of a project"),
 			op("POST "+p+"/captures", "add-capture", access.Author, on(s.addCapture), "Store a capture unchanged: pcap, pcapng, or a text that contains one", says("The body is the file, as it is: a capture in any known format, compressed or not, or the text of a conversation."), fails(400, 403, 413, 507), as(takesFile), created, most(store.MaxCaptureBytes), Example{Query: "?name=session.pcap", Options: `--data-binary @session.pcap`}.of),
+			op("GET "+p+"/retention", "retention", access.Viewer, on(s.retention), "Which captures are removed for their age or for room, which stay although they would be, and which have gone", fails(422), Example{Query: "?age=30d"}.of),
 			op("GET "+p+"/captures/{id}", "capture", access.Viewer, on(s.readCapture), "The file of a capture or, with Accept: application/json, its description", answers[store.Capture], as(answersCapture), Example{Options: `-H 'Accept: application/json'`}.of),
 			op("DELETE "+p+"/captures/{id}", "drop-capture", access.Author, on(s.dropCapture), "Delete a capture", says("Removes the file and all notes about it, for good."), fails(403, 409)),
 			op("GET "+p+"/captures/{id}/frames", "frames", access.Viewer, on(s.listFrames), "Frames of a capture, in the order in which they were complete", fails(422), Example{Query: "?filter=len+%3E+2&count=10"}.of),
@@ -54,6 +57,7 @@ func (s *API) table() []Group {
 			op("GET "+p+"/captures/{id}/frames/{n}", "frame", access.Viewer, on(s.readOneFrame), "One frame: its type, its bytes and the packets they came from", fails(422, 503)),
 			op("GET "+p+"/captures/{id}/rows", "rows", access.Viewer, on(s.listRows), "Frames as rows of a list: filtered, sorted by any column, with columns of fields", fails(422, 503), Example{Query: "?filter=len+%3E+2&count=10"}.of),
 			op("GET "+p+"/captures/{id}/find", "find", access.Viewer, on(s.findFrame), "The next frame that contains a text, value or bytes, or matches a filter, with the place of the match", fails(422, 503), Example{Query: "?text=len+%3E+2"}.of),
+			op("GET "+p+"/captures/{id}/where", "where", access.Viewer, on(s.whereFrames), "How many frames match a filter, by message and by the field that has its value or that it tests", says("For = 48211 and the like these are the fields that have the value, for others those that the filter names."), fails(422, 503), Example{Query: "?filter=len+%3E+2"}.of),
 			op("GET "+p+"/captures/{id}/types", "types", access.Viewer, on(s.countTypes), "The frame types, with counts", fails(422, 503)),
 			op("GET "+p+"/captures/{id}/problems", "problems", access.Viewer, on(s.countProblems), "The problems of the frames, by type of frame: how many, and the first", fails(422, 503)),
 			op("GET "+p+"/captures/{id}/connections", "connections", access.Viewer, on(s.listConnections), "The connections, with frames, bytes and times in each direction", fails(422, 503)),
@@ -135,7 +139,8 @@ func (s *API) table() []Group {
 			op("DELETE "+p+"/definitions/{file}/samples", "drop-sample", access.Author, on(s.dropSample), "Remove a sample", fails(400, 403, 409, 412, 507), try(`{"hex": "0600 0100 0500", "message": "NAME"}`)),
 			op("POST "+p+"/upload", "upload", access.Author, on(s.upload), "Store many definitions, code maps and samples, also from zip files", says("The answer says file by file what was done with it. Stored files with another text are kept unless replace is true."), fails(400, 403, 413, 415, 507), works, as(takesForm), most(MaxUpload), refuses[UploadProblem](403, 422, 507), Example{Options: `-F files=@{file} -F replace=true`}.of),
 		}},
-		{"access", "Accounts, their roles and tokens, invitations and the audit log.", []*Operation{
+		{"access", "Accounts, their roles and tokens, invitations, the audit log, and the nodes of a cluster.", []*Operation{
+			op("GET "+a+"/cluster", "cluster", access.Operator, on(s.readCluster), "The nodes of the cluster, and which of them serves", fails(403, 409)),
 			op("GET "+a+"/me", "account", access.Viewer, on(s.readAccount), "One's own account: its roles, tokens and sessions", by(access.BySession|access.ByServer)),
 			op("POST "+a+"/me/tokens", "make-token", access.Viewer, on(s.makeToken), "Make a token for programs, which has at most the roles of the account", small, created, fails(409), stores, by(access.BySession), try(`{"name": "nightly", "role": "viewer", "days": 30}`)),
 			op("DELETE "+a+"/me/tokens/{id}", "revoke-token", access.Viewer, on(s.withDoor((*access.Door).Revoke)), "Revoke a token of one's own account", stores, by(access.BySession)),

@@ -12,6 +12,7 @@ import (
 
 	"wirebench/codec/view"
 	"wirebench/server/access"
+	"wirebench/server/cluster"
 	"wirebench/server/git"
 	"wirebench/server/history"
 	"wirebench/server/projects"
@@ -52,7 +53,8 @@ var kinds = []kind{
 	{422, like[*projects.NameError](), ""},
 	{422, like[*projects.InvalidError](), ""},
 	{413, oneOf(store.ErrTooLarge), ""},
-	{507, oneOf(store.ErrFull, workspace.ErrNoRoom), "; nothing was changed"},
+	{507, oneOf(store.ErrFull, workspace.ErrNoRoom, cluster.ErrFull), "; nothing was changed"},
+	{503, oneOf(cluster.ErrLeadsNoMore), ""},
 	{403, oneOf(store.ErrReadOnly), "; nothing was changed. The server has no write permission there: ask its operator"},
 	{404, oneOf(fs.ErrNotExist), ""},
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
@@ -51,6 +52,9 @@ func (s *API) Listeners(ws string) *ListenerList {
 	for _, one := range s.Relays.Of(ws) {
 		b.Proxies = append(b.Proxies, one.Info())
 	}
+	if s.Remote != nil {
+		b.Proxies = append(b.Proxies, s.Remote.Listeners(ws)...)
+	}
 	return b
 }
 
@@ -94,7 +98,7 @@ func (s *API) stopProxies(ctx context.Context, in *stopProxiesInput) (*struct{},
 	for _, id := range in.IDs {
 		one := s.Relays.Get(ws.Name, id)
 		if one == nil {
-			return nil, noSession(id)
+			return nil, cmp.Or(s.atCollector(ws.Name, id), noSession(id))
 		}
 		all = append(all, one)
 	}
@@ -122,11 +126,12 @@ func (s *API) readProxy(_ context.Context, in *SessionPath) (*proxyOutput, error
 	if err != nil {
 		return nil, err
 	}
-	one := s.Relays.Get(ws.Name, in.ID)
-	if one == nil {
-		return nil, noSession(in.ID)
+	for _, x := range s.Listeners(ws.Name).Proxies {
+		if x.ID == in.ID {
+			return &proxyOutput{http.StatusOK, "", x}, nil
+		}
 	}
-	return &proxyOutput{http.StatusOK, "", one.Info()}, nil
+	return nil, noSession(in.ID)
 }
 
 func noSession(id string) error { return huma.Error404NotFound("no session " + id) }

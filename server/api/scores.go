@@ -13,6 +13,8 @@ type scoreInput struct {
 		Message  string `json:"message" maxLength:"500"`
 		Text     string `json:"text,omitempty" doc:"the text of the definition, if it is not the stored one"`
 		Revision string `json:"revision,omitempty" maxLength:"40" doc:"id of a revision in the history of its file, whose text is judged"`
+
+		Code *uint32 `json:"code,omitempty" doc:"of a message whose code is not known, to try it; without it the code of an open suggestion counts"`
 	}
 }
 
@@ -32,12 +34,24 @@ func (s *API) score(ctx context.Context, in *scoreInput) (*scoreOutput, error) {
 	if err != nil {
 		return nil, StoreProblem(err)
 	}
+	tried := (*uint32)(nil)
+	if def.Message != nil && !def.Message.HasKey {
+		if snap, code, err := ws.WithCode(def.Message.Name, in.Body.Code); err != nil {
+			return nil, StoreProblem(err)
+		} else if snap != nil {
+			tried = &code
+			if def, err = snap.Open(in.Body.Message, text); err != nil {
+				return nil, StoreProblem(err)
+			}
+		}
+	}
 	board := s.Scores.Of(ws.Workspace)
 	until := time.Now().Add(maxScore)
 	run := board.Run(def, nil)
 	for {
 		more := run.Advance(ctx, scorePart)
 		if out := run.Score(); !more && out.State.Reading == 0 || ctx.Err() != nil || !time.Now().Before(until) {
+			out.Tried = tried
 			return &scoreOutput{out}, ctx.Err()
 		} else if !more {
 			select {

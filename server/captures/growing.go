@@ -37,7 +37,7 @@ func (c *Set) Grown(ws, id string, size int64, now time.Time) {
 	defer c.mu.Unlock()
 	key := ws + "/" + id
 	for k, g := range c.grows {
-		if now.Sub(g.at) > growPatience || len(c.grows) >= maxGrowing {
+		if now.Sub(g.at) > streamPatience || len(c.grows) >= maxGrowing {
 			delete(c.grows, k)
 		}
 	}
@@ -102,6 +102,7 @@ type tail struct {
 	read  int64         // bytes read
 	more  chan struct{} // closed when size changes
 	waits bool          // all available bytes have been read and processed
+	last  error         // what the reader gets at the end, once nothing is appended any more; nil until then
 	over  bool          // no more bytes will be read
 }
 
@@ -124,6 +125,17 @@ func (t *tail) grow(size int64) bool {
 	return true
 }
 
+// finish says that nothing is appended any more: at the end the reader gets an error.
+func (t *tail) finish(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.last == nil {
+		t.last = err
+		close(t.more)
+		t.more = make(chan struct{})
+	}
+}
+
 // idle reports whether all available bytes have been read and processed.
 func (t *tail) idle() bool {
 	t.mu.Lock()
@@ -135,9 +147,12 @@ func (t *tail) idle() bool {
 func (t *tail) Read(p []byte) (int, error) {
 	for {
 		t.mu.Lock()
-		left, more := t.size-t.read, t.more
+		left, more, last := t.size-t.read, t.more, t.last
 		t.waits = left == 0
 		t.mu.Unlock()
+		if left == 0 && last != nil {
+			return 0, last
+		}
 		if left > 0 {
 			n, err := t.file.Read(p[:min(int64(len(p)), left)])
 			t.mu.Lock()

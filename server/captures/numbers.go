@@ -46,7 +46,7 @@ type spot struct {
 func (o *Capture) spots(ids []transport.FrameID, had []uint64) []spot {
 	out := make([]spot, len(ids))
 	var look []int
-	done := o.complete() || o.filled.Load()
+	done := (o.complete() || o.filled.Load()) && o.log.Err() == nil
 	o.mu.Lock()
 	for i, id := range ids {
 		s, known := o.known[id]
@@ -77,7 +77,7 @@ func (o *Capture) spots(ids []transport.FrameID, had []uint64) []spot {
 	for k, s := range o.seek(at) {
 		out[look[k]], found[at[k]] = s, s
 	}
-	if done {
+	if done && o.log.Err() == nil {
 		o.mu.Lock()
 		defer o.mu.Unlock()
 		if o.known == nil || len(o.known)+len(found) > maxKnown {
@@ -203,9 +203,9 @@ func (s *seeker) open(k int) int {
 }
 
 // Numbered returns the notes with the frame numbers of this reading; 0 means that it has no such frame. Notes with only a number get the
-// identity of their frame. While the file is being read the numbers stay unchanged.
+// identity of their frame. While the file is being read, and where frames cannot be read, the numbers stay unchanged.
 func (o *Capture) Numbered(n store.Notes) store.Notes {
-	if !o.running && !o.filled.Load() && !o.CaughtUp() {
+	if !o.running && !o.filled.Load() && !o.CaughtUp() || o.Broken() {
 		return n
 	}
 	ids, had := make([]transport.FrameID, 0, len(n.Noted)+len(n.Markers)), make([]uint64, 0, len(n.Noted)+len(n.Markers))
@@ -227,6 +227,9 @@ func (o *Capture) Numbered(n store.Notes) store.Notes {
 		}
 	} else {
 		now = o.spots(ids, had)
+	}
+	if o.Broken() { // found out just now
+		return n
 	}
 	n.Noted, n.Markers = slices.Clone(n.Noted), slices.Clone(n.Markers)
 	for i := range n.Noted {

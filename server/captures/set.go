@@ -1,6 +1,7 @@
 package captures
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,6 +28,7 @@ const (
 	maxOpenCaptures  = 48        // in total
 	maxIdleCaptures  = 4         // not listed by any page
 	maxCaptureMemory = 256 << 20 // bytes of frames of one capture, where there is no disk for them
+	maxBlockMemory   = 256 << 20 // bytes of frames of all captures that are read from the place of captures
 	waitForCapture   = 20 * time.Second
 )
 
@@ -48,6 +50,8 @@ type Set struct {
 	openFile func(in *store.Captures, id string) (io.ReadCloser, error)
 	budget   *admit.Budget // for reading files; nil means unlimited
 	disk     *live.Disk    // for the frames of large captures; nil: all are in memory
+	blocks   *live.Blocks  // of captures whose frames are in the place of captures
+	filled   func(ws *workspace.Workspace, x store.Capture, reading string, o *Capture)
 	ctx      context.Context
 	cancel   context.CancelFunc
 	wg       supervise.Group
@@ -62,7 +66,8 @@ func NewSet(budget *admit.Budget, disk *live.Disk) *Set {
 	ctx, cancel := context.WithCancel(context.Background())
 	return &Set{
 		open: map[string]*Capture{}, live: map[string]*Capture{}, parts: map[string]bool{}, grows: map[string]growth{}, ctx: ctx, cancel: cancel,
-		openFile: (*store.Captures).Open, budget: budget, disk: disk,
+		openFile: func(in *store.Captures, id string) (io.ReadCloser, error) { return in.Open(id) }, budget: budget, disk: disk,
+		blocks: live.NewBlocks(maxBlockMemory),
 	}
 }
 
@@ -86,6 +91,7 @@ type Capture struct {
 
 	stale chan struct{} // closed when the file has grown and its reader has ended
 	took  atomic.Int64  // duration of reading the file in nanoseconds, set after done
+	broke atomic.Int64  // when it was seen that the place of captures cannot be read, nanoseconds since 1970; 0: never
 
 	size, read atomic.Int64 // bytes of the file
 	packets    atomic.Int64 // frames of kind transport.Packet
@@ -127,12 +133,12 @@ func (o *Capture) Done() <-chan struct{} { return o.done }
 // Running reports whether the capture is of running traffic.
 func (o *Capture) Running() bool { return o.running }
 
-// Err returns the reason why frames are missing; it is nil until the capture has been read.
+// Err returns the reason why frames are missing; it is nil until the capture has been read. Those of an index may be missing later.
 func (o *Capture) Err() error {
 	if !o.complete() {
 		return nil
 	}
-	return o.err
+	return cmp.Or(o.err, o.log.Err())
 }
 
 // Stale returns a channel that is closed when the file has grown and its reader has ended.
@@ -166,14 +172,10 @@ func (c *Set) find(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Ca
 }
 
 func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, follow, grows bool) (*Capture, error) {
-	protocol, ok := snap.Protocol()
-	if !ok {
-		return nil, ErrProtocol
-	}
 	asked := Reading(ws.Name, snap, x)
-	if protocol.Enveloped && snap.EnvelopeFile == nil {
-		snap, x = c.envelope(ws, snap, x)
-		protocol, _ = snap.Protocol()
+	snap, x, protocol, err := c.traveling(ws, snap, x)
+	if err != nil {
+		return nil, err
 	}
 	reading := Reading(ws.Name, snap, x)
 	if o := c.opened(ws.Name+"/"+x.ID, reading, follow, grows); o != nil {
@@ -202,21 +204,40 @@ func (c *Set) reading(ws *workspace.Workspace, snap *workspace.Snapshot, x store
 		}
 		defer ticket.Release()
 		now := time.Now()
+		adopted := false
 		o.err = supervise.Do("capture", func() (err error) {
-			o.sum, err = o.fill(o.ctx, from, protocol, snap, x)
+			if adopted = c.adopt(ws, o, snap, x); !adopted {
+				o.sum, err = o.fill(o.ctx, from, protocol, snap, x)
+			}
 			return err
 		})
 		o.took.Store(int64(time.Since(now)))
 		if o.err != nil && o.ctx.Err() == nil && !errors.Is(o.err, live.ErrFull) {
 			ws.Log.Error("cannot read capture to its end", "file", ws.Captures.Path(x.ID), "error", o.err)
 		}
-		if o.ctx.Err() == nil {
+		if o.ctx.Err() == nil && !errors.Is(o.err, store.ErrAway) {
 			o.filled.Store(true)
 			c.count(asked, o)
 			c.settle(ws, x.ID, o)
+			if c.filled != nil && o.err == nil && o.tail == nil && !adopted {
+				c.filled(ws, x, indexReading(snap, x), o)
+			}
 		}
 	})
 	return o, nil
+}
+
+// traveling returns how the messages of a capture travel, with an envelope that was found for it if there was none.
+func (c *Set) traveling(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture) (*workspace.Snapshot, store.Capture, protocols.Protocol, error) {
+	protocol, ok := snap.Protocol()
+	if !ok {
+		return snap, x, protocol, ErrProtocol
+	}
+	if protocol.Enveloped && snap.EnvelopeFile == nil {
+		snap, x = c.envelope(ws, snap, x)
+		protocol, _ = snap.Protocol()
+	}
+	return snap, x, protocol, nil
 }
 
 // admitted waits until there is memory for the frames of a file, and reserves it while the file is read. A growing file is read as long as
@@ -248,7 +269,13 @@ func (c *Set) openedLocked(id, reading string, follow, grows bool) *Capture {
 	if o := c.live[id]; o != nil {
 		return o
 	}
-	o := c.open[c.keyOf(reading, follow, grows)]
+	key := c.keyOf(reading, follow, grows)
+	o := c.open[key]
+	if o != nil && o.broken(time.Now()) { // perhaps it can be read now
+		o.stop()
+		delete(c.open, key)
+		return nil
+	}
 	if o != nil {
 		o.used.Store(time.Now().UnixNano())
 	}
@@ -321,6 +348,18 @@ func (c *Set) idle() (n int) {
 		}
 	}
 	return n
+}
+
+// Shown reports whether a page has a capture open.
+func (c *Set) Shown(ws, id string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for key, o := range c.open {
+		if o.held > 0 && (key == ws+"/"+id || strings.HasPrefix(key, ws+"/"+id+"/")) {
+			return true
+		}
+	}
+	return false
 }
 
 // Hold keeps a capture open until LetGo. It returns false if the capture has been closed.
@@ -482,7 +521,7 @@ func (o *Capture) Note() string {
 	switch {
 	case !o.complete():
 		return ""
-	case o.err == nil && o.sum.Torn == nil && o.sum.Frames == 0 && !o.running:
+	case o.Err() == nil && o.sum.Torn == nil && o.sum.Frames == 0 && !o.running:
 		return joined(o.sum.WithoutFrames(o.protocol), o.lacks)
 	}
 	return o.PartNote()
@@ -490,8 +529,8 @@ func (o *Capture) Note() string {
 
 // PartNote is like Note, but ignores that a file has no frames.
 func (o *Capture) PartNote() string {
-	if o.err != nil {
-		return joined(o.err.Error(), o.lacks)
+	if err := o.Err(); err != nil {
+		return joined(err.Error(), o.lacks)
 	}
 	return joined(o.sum.Incomplete(), o.lacks)
 }

@@ -144,6 +144,9 @@ func wantedIn(typed string) wanted {
 		}
 		w.whole, w.minus = &v, minus
 		bytesOf(size, v)
+		for _, data := range filter.Variables(u, minus) {
+			w.needles = append(w.needles, bytesNeedle(data))
+		}
 		f := float64(u)
 		if minus {
 			f = -f

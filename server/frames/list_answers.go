@@ -248,6 +248,7 @@ func (l *List) Step(ctx context.Context, a *StepQuery) (Found, error) {
 type typeRow struct {
 	Type    string  `json:"type" doc:"filter for the frames of the type"`
 	Name    string  `json:"name,omitempty"`
+	Known   string  `json:"known,omitempty" doc:"without a definition: the name of its code in the code map"`
 	Ver     int     `json:"ver,omitempty"`
 	Code    *uint32 `json:"code,omitempty"`
 	Dir     string  `json:"dir,omitempty" ts:"'c2s' | 's2c' | ''"`
@@ -277,9 +278,14 @@ const MaxTypes = 20_000
 // Types counts the frames of the list by their type.
 func (l *List) Types(ctx context.Context) (*Types, error) {
 	type known struct {
-		typeRow
-		program *codec.Program // nil if there is none, or a broken one
+		*typeRow                // several types have one if only their headers differ
+		program  *codec.Program // nil if there is none, or a broken one
 	}
+	type sameType struct {
+		name, dir, kind, group string
+		version                int
+	}
+	rows := map[sameType]*typeRow{}
 	out := &Types{Rows: []*typeRow{}}
 	all := newByType[known](l.log, l.snap)
 	m := RowMaker{Snap: l.snap}
@@ -287,15 +293,16 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 	var sizes lengths
 	err := l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
 		sizes.add(e)
-		data, t := entryData(e, block), all.of(e)
+		data := entryData(e, block)
+		t := all.of(e, data)
 		if t == nil {
 			t = &known{}
-			if !all.put(e, t) {
+			if !all.put(e, data, t) {
 				return true
 			}
 			var f transport.Frame
 			l.log.Frame(i, e, data, &f)
-			t.typeRow = typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
+			t.typeRow = &typeRow{Dir: f.Dir.String(), Group: f.Key.Group, Kind: f.Kind.String(), Min: len(data), First: e.At / 1000}
 			if f.HasKey {
 				code := f.Key.Code
 				t.Code = &code
@@ -308,8 +315,16 @@ func (l *List) Types(ctx context.Context) (*Types, error) {
 				if l.snap.Dialect.Versions {
 					t.Ver = msg.Version
 				}
+			} else if t.Known = m.nameOf(&f); t.Known == "" && t.Code != nil && !l.snap.Dialect.Versions {
+				t.Known, _ = l.snap.CodeName(*t.Code)
 			}
-			out.Rows = append(out.Rows, &t.typeRow)
+			is := sameType{t.Type, t.Dir, t.Kind, t.Group, t.Ver}
+			if same := rows[is]; same != nil {
+				t.typeRow = same
+			} else {
+				rows[is] = t.typeRow
+				out.Rows = append(out.Rows, t.typeRow)
+			}
 		}
 		out.Total++
 		t.Count++

@@ -221,12 +221,12 @@ func (o *overview) filters() (all []*workspace.FrameFilter) {
 
 // look returns the properties of a row. The frame is decoded at most once, for its status and all filters.
 func (o *overview) look(l *List, i int, e live.Entry, data []byte, conns *live.ConnReader, frame *transport.Frame) byte {
-	t := o.types.of(e)
+	t := o.types.of(e, data)
 	read := t == nil
 	if read {
 		l.log.Frame(i, e, data, frame)
 		t = o.typeOf(l, frame)
-		o.types.put(e, t)
+		o.types.put(e, data, t)
 	}
 	look := t.look
 	if !t.judges {

@@ -168,7 +168,7 @@ func (r *replies) each(ctx context.Context, f func(i int, e live.Entry, kind int
 
 // kind returns the index of the type of a message; false if there are too many.
 func (r *replies) kind(i int, e live.Entry, block []byte, m *RowMaker) (int, bool) {
-	if known := r.of.of(e); known != nil {
+	if known := r.of.of(e, entryData(e, block)); known != nil {
 		return *known, true
 	}
 	if len(r.kinds) == maxReplyTypes {
@@ -185,8 +185,13 @@ func (r *replies) kind(i int, e live.Entry, block []byte, m *RowMaker) (int, boo
 	if msg != nil {
 		t.Name = msg.Name
 	}
-	kind := len(r.kinds)
-	r.of.put(e, &kind)
+	kind := slices.IndexFunc(r.kinds, func(k *ReplyType) bool { return k.Type == t.Type && k.Dir == t.Dir }) // with another header
+	if kind >= 0 {
+		r.of.put(e, entryData(e, block), &kind)
+		return kind, true
+	}
+	kind = len(r.kinds)
+	r.of.put(e, entryData(e, block), &kind)
 	r.kinds, r.count = append(r.kinds, t), append(r.count, 0)
 	return kind, true
 }

@@ -176,7 +176,7 @@ func (k *keyMaker) keep(text []byte) uint32 {
 
 // typeOf returns the properties of the type of a row. It reads the row into k.frame if they are not cached, or if read is set.
 func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
-	t := k.types.of(e)
+	t := k.types.of(e, data)
 	if t == nil || read {
 		k.view.Log.Frame(-1, e, data, &k.frame) // the number does not matter
 	}
@@ -203,7 +203,7 @@ func (k *keyMaker) typeOf(e live.Entry, data []byte, read bool) *sortType {
 	default:
 		t.name = f.Kind.String()
 	}
-	k.types.put(e, t)
+	k.types.put(e, data, t)
 	return t
 }
 

@@ -161,7 +161,8 @@ func (l *List) makeTable(ctx context.Context, kind string, groups []string) (*fi
 	var fields *columnFeed
 	var plain corpus.Bytes
 	err = l.eachOf(ctx, func(i int, e live.Entry, block []byte) bool {
-		data, known := entryData(e, block), types.of(e)
+		data := entryData(e, block)
+		known := types.of(e, data)
 		if known == nil || !known.not && !known.fit {
 			log.Frame(i, e, data, &frame)
 		}
@@ -171,7 +172,7 @@ func (l *List) makeTable(ctx context.Context, kind string, groups []string) (*fi
 			if m := (RowMaker{Snap: l.snap}); !known.not && m.TypeOf(msg, &frame) == kind {
 				known.fit = f.Fits(l.View.where(i, e, conns.Of(e)), &frame)
 			}
-			types.put(e, known)
+			types.put(e, data, known)
 		}
 		switch {
 		case known.not, len(t.frames) > 0 && known.program != t.program: // another message that matches the same filter

@@ -8,6 +8,8 @@ import (
 	"wirebench/codec/corpus"
 	"wirebench/codec/transport"
 	"wirebench/defs"
+	"wirebench/defs/envelope"
+	"wirebench/defs/schema"
 	"wirebench/server/live"
 	"wirebench/server/workspace"
 )
@@ -45,7 +47,8 @@ func (l *List) eachOf(ctx context.Context, f func(i int, e live.Entry, block []b
 // computed without a lookup of Extra where possible.
 type byType[T any] struct {
 	log       *live.Log
-	alternate *defs.Header // alternative header of the dialect; nil if there is none
+	alternate *defs.Header       // alternative header of the dialect; nil if there is none
+	forms     *envelope.Envelope // if its messages of one code have several headers; else nil
 	plain     map[uint64]*T
 	special   map[specialType]*T
 }
@@ -53,38 +56,46 @@ type byType[T any] struct {
 // specialType is a type that Entry.Type does not identify completely.
 type specialType struct {
 	number    uint64
-	name      string // of the definition, if the frame has it
-	alternate bool   // the frame has the alternative header
+	name      string           // of the definition, if the frame has it
+	alternate bool             // the frame has the alternative header
+	header    *envelope.Header // of an envelope that has several
 }
 
 func newByType[T any](log *live.Log, snap *workspace.Snapshot) *byType[T] {
-	return &byType[T]{log, snap.Dialect.Alternate, map[uint64]*T{}, map[specialType]*T{}}
+	b := &byType[T]{log, snap.Dialect.Alternate, nil, map[uint64]*T{}, map[specialType]*T{}}
+	if snap.Envelope != nil && snap.Envelope.Forms {
+		b.forms = snap.Envelope
+	}
+	return b
 }
 
 // specialOf returns the special type of a frame; false if Entry.Type identifies it.
-func (b *byType[T]) specialOf(e live.Entry) (specialType, bool) {
-	named, wrapped := e.Flags&live.Named != 0, b.alternate != nil && e.Flags&live.Wrapped != 0
+func (b *byType[T]) specialOf(e live.Entry, data []byte) (specialType, bool) {
+	named, wrapped := e.Flags&live.Named != 0, (b.alternate != nil || b.forms != nil) && e.Flags&live.Wrapped != 0
 	if !named && !wrapped {
 		return specialType{}, false
 	}
-	t := specialType{number: e.Type(), name: b.log.Name(e), alternate: wrapped && b.log.Via(e, b.alternate.Name)}
-	return t, named || t.alternate
+	t := specialType{number: e.Type(), name: b.log.Name(e), alternate: wrapped && b.alternate != nil && b.log.Via(e, b.alternate.Name)}
+	if wrapped && b.forms != nil {
+		t.header = b.forms.HeaderFor(schema.Key{Group: b.log.Group(e), Dir: e.Dir, Code: e.Code}, data)
+	}
+	return t, named || t.alternate || t.header != nil
 }
 
 // of returns the value for the type of a frame, nil if there is none.
-func (b *byType[T]) of(e live.Entry) *T {
-	if t, is := b.specialOf(e); is {
+func (b *byType[T]) of(e live.Entry, data []byte) *T {
+	if t, is := b.specialOf(e, data); is {
 		return b.special[t]
 	}
 	return b.plain[e.Type()]
 }
 
 // put sets the value for the type of a frame. It returns false if there are too many types.
-func (b *byType[T]) put(e live.Entry, t *T) bool {
+func (b *byType[T]) put(e live.Entry, data []byte, t *T) bool {
 	if len(b.plain)+len(b.special) >= MaxTypes {
 		return false
 	}
-	if s, is := b.specialOf(e); is {
+	if s, is := b.specialOf(e, data); is {
 		b.special[s] = t
 	} else {
 		b.plain[e.Type()] = t

@@ -252,14 +252,14 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 	conns := v.Log.ConnReader()
 	read := workspace.NewReading(v.Snapshot)
 	types := newByType[bool](v.Log, v.Snapshot) // whether the filters can match frames of the type
-	can := func(e live.Entry) bool {
-		if known := types.of(e); known != nil {
+	can := func(e live.Entry, data []byte) bool {
+		if known := types.of(e, data); known != nil {
 			return *known
 		}
-		v.Log.Frame(0, e, nil, &frame)
+		v.Log.Frame(0, e, data, &frame)
 		message := v.Snapshot.FrameMessage(&frame)
 		yes := !slices.ContainsFunc(filters, func(f *workspace.FrameFilter) bool { return !f.CanMatch(message) })
-		types.put(e, &yes)
+		types.put(e, data, &yes)
 		return yes
 	}
 	before, _, _ := v.Log.Get(from - 1)
@@ -273,7 +273,7 @@ func (v *View) fitting(ctx context.Context, filters []*workspace.FrameFilter, fr
 			before = live.Entry{}
 		}
 		next = i + 1
-		if can(e) {
+		if can(e, data) {
 			if whole || e.Flags&(live.Named|live.Wrapped|live.Noted) != 0 {
 				v.Log.Frame(i, e, data, &frame)
 			} else {
@@ -409,6 +409,8 @@ func (v *View) Each(ctx context.Context, from int, back bool, f func(pos, index 
 		}
 		e, data, kept := v.Log.Get(i)
 		switch {
+		case !kept && v.Log.Err() != nil:
+			return v.Log.Err()
 		case !kept && back: // all previous ones have been dropped, too
 			return nil
 		case !kept:

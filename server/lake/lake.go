@@ -1,5 +1,5 @@
 // Package lake writes the messages of captures as Parquet files, one for each message and version of a definition: see codec/parquet for what is in
-// them.
+// them. A [Writer] writes the files of one export into a folder; a [Project] is what a lake has of a project, by days, to which a [Batch] adds.
 //
 // Frames are collected by message, and encoded by a goroutine of the Writer, so that reading goes on meanwhile. A file appears under its name when it is
 // complete. The memory is bounded whatever the number of messages: what waits to be encoded, and the columns of open files. Where there are too
@@ -8,8 +8,11 @@ package lake
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,17 +44,24 @@ const frameCost = 128
 type File struct {
 	Message string           `json:"message"`
 	Version int              `json:"version"`
-	Path    string           `json:"file"` // in the folder of the Writer
+	Path    string           `json:"file"` // in the folder of the Writer, or in the lake
 	Rows    int              `json:"rows"`
 	Bytes   int64            `json:"bytes"`
 	Renamed []parquet.Rename `json:"renamed,omitempty"` // columns with another name than their field
+
+	day  Day
+	kind string          // the name of the message for files
+	of   *parquet.Schema // its columns
+	caps []string        // captures that its rows are of, sorted
 }
 
 // Writer writes the files of a folder. It is for one goroutine.
 type Writer struct {
 	dir     string
+	run     string // begins the names of files of a part of a lake; "" where they are named by their messages
 	limits  limits
-	tables  map[*codec.Program]*table
+	tables  map[tableKey]*table
+	kinds   map[*codec.Program]kind
 	several map[string]int  // messages, by name and version
 	names   map[string]bool // of files, in lower case, as file systems may compare them
 	pending int             // bytes of the batches that are not yet handed over
@@ -62,17 +72,32 @@ type Writer struct {
 	group  supervise.Group
 	fail   atomic.Pointer[error] // what ended the goroutine
 
+	written atomic.Int64 // bytes of the files so far
+
 	// Of the goroutine.
 	set     columns.Set
 	opened  []*table // least recently used first
 	columns int      // of these
+	parts   int      // files so far
 	files   []File
+}
+
+// tableKey is a message, and in a lake a day.
+type tableKey struct {
+	program *codec.Program
+	day     Day
+}
+
+// kind is a message: its columns, and its name for files.
+type kind struct {
+	schema *parquet.Schema
+	name   string
 }
 
 // table is the rows of a message.
 type table struct {
-	schema  *parquet.Schema
-	name    string // of its first file, without its extension
+	kind
+	day     Day
 	parts   int
 	pending *batch
 
@@ -81,6 +106,7 @@ type table struct {
 	writer *parquet.Writer
 	size   counted
 	rows   int
+	caps   map[string]bool // captures of the rows
 }
 
 // batch is some frames of a message.
@@ -102,32 +128,49 @@ func New(dir string, known []*schema.Message) (*Writer, error) {
 	if old, err := filepath.Glob(filepath.Join(dir, "*"+extension)); err != nil || len(old) > 0 {
 		return nil, fmt.Errorf("%s has %d Parquet files already: give another folder, or remove them", dir, len(old))
 	}
-	several := map[string]int{}
-	for _, m := range known {
-		several[messageName(m)]++
+	return newWriter(dir, "", known), nil
+}
+
+// newWriter returns a Writer of files that are named by their messages, or, if run is not empty, by that and a number.
+func newWriter(dir, run string, known []*schema.Message) *Writer {
+	w := &Writer{
+		dir: dir, run: run, limits: usual, several: map[string]int{}, tables: map[tableKey]*table{}, kinds: map[*codec.Program]kind{}, names: map[string]bool{},
+		work: make(chan *batch, 1), spare: make(chan *batch, 2),
 	}
-	w := &Writer{dir: dir, limits: usual, several: several, tables: map[*codec.Program]*table{}, names: map[string]bool{}, work: make(chan *batch, 1), spare: make(chan *batch, 2)}
+	for _, m := range known {
+		w.several[messageName(m)]++
+	}
 	w.group.Go("export", w.failed, func() {
-		if err := supervise.Do("export", w.run); err != nil {
+		if err := supervise.Do("export", w.encode); err != nil {
 			w.failed(err)
 		}
 		for range w.work { // so that nobody waits
 		}
 	})
-	return w, nil
+	return w
 }
 
 const extension = ".parquet"
 
 // Add adds a frame with its message, which is copied. An error ends the writing.
 func (w *Writer) Add(p *codec.Program, message []byte, f parquet.Frame) error {
+	return w.addOn(0, p, message, f)
+}
+
+// addOn is Add for a file of a day.
+func (w *Writer) addOn(day Day, p *codec.Program, message []byte, f parquet.Frame) error {
 	if err := w.fail.Load(); err != nil {
 		return *err
 	}
-	t, ok := w.tables[p]
+	t, ok := w.tables[tableKey{p, day}]
 	if !ok {
-		t = &table{schema: parquet.Of(p), name: w.nameOf(p)}
-		w.tables[p] = t
+		k, ok := w.kinds[p]
+		if !ok {
+			k = kind{parquet.Of(p), w.nameOf(p)}
+			w.kinds[p] = k
+		}
+		t = &table{kind: k, day: day}
+		w.tables[tableKey{p, day}] = t
 	}
 	b := t.pending
 	if b == nil {
@@ -145,6 +188,10 @@ func (w *Writer) Add(p *codec.Program, message []byte, f parquet.Frame) error {
 		w.relieve()
 	}
 	return nil
+}
+
+func (t *table) compare(o *table) int {
+	return cmp.Or(cmp.Compare(t.name, o.name), cmp.Compare(t.day, o.day))
 }
 
 func (w *Writer) newBatch(t *table) *batch {
@@ -166,7 +213,7 @@ func (w *Writer) relieve() {
 		}
 	}
 	slices.SortFunc(all, func(a, b *table) int {
-		return cmp.Or(cmp.Compare(b.pending.cost(), a.pending.cost()), cmp.Compare(a.name, b.name))
+		return cmp.Or(cmp.Compare(b.pending.cost(), a.pending.cost()), a.compare(b))
 	})
 	for _, t := range all {
 		if w.pending <= w.limits.pending/2 {
@@ -192,7 +239,7 @@ func (w *Writer) Close() ([]File, error) {
 			all = append(all, t)
 		}
 	}
-	slices.SortFunc(all, func(a, b *table) int { return strings.Compare(a.name, b.name) })
+	slices.SortFunc(all, (*table).compare)
 	for _, t := range all {
 		w.hand(t)
 	}
@@ -235,8 +282,8 @@ func (w *Writer) abandon() {
 
 func (w *Writer) failed(err error) { w.fail.CompareAndSwap(nil, &err) }
 
-// run encodes batches.
-func (w *Writer) run() error {
+// encode encodes batches.
+func (w *Writer) encode() error {
 	for b := range w.work {
 		if err := w.write(b); err != nil {
 			return err
@@ -255,6 +302,7 @@ func (w *Writer) write(b *batch) error {
 	if err := w.open(t); err != nil {
 		return err
 	}
+	before := t.size.n
 	if w.set.Program != t.schema.Program {
 		w.set.SelectWhole(t.schema.Program)
 	}
@@ -267,6 +315,15 @@ func (w *Writer) write(b *batch) error {
 		done += n
 		t.rows += n
 	}
+	if last := ""; w.run != "" {
+		for i := range b.frames {
+			if c := b.frames[i].Capture; c != last {
+				last = c
+				t.caps[c] = true
+			}
+		}
+	}
+	w.written.Add(t.size.n - before)
 	return nil
 }
 
@@ -281,7 +338,10 @@ func (w *Writer) open(t *table) error {
 			return err
 		}
 	}
-	if t.parts++; t.parts > 1 {
+	w.parts++
+	if t.parts++; w.run != "" {
+		t.path, t.caps = fmt.Sprintf("%s-%d%s", w.run, w.parts, extension), map[string]bool{}
+	} else if t.parts > 1 {
 		t.path = t.name + "." + strconv.Itoa(t.parts) + extension
 	} else {
 		t.path = t.name + extension
@@ -322,7 +382,7 @@ func (w *Writer) closeFile(t *table) error {
 		return err
 	}
 	m := t.schema.Program.Message
-	w.files = append(w.files, File{Message: m.Name, Version: m.Version, Path: t.path, Rows: t.rows, Bytes: t.size.n, Renamed: t.schema.Renamed})
+	w.files = append(w.files, File{Message: m.Name, Version: m.Version, Path: t.path, Rows: t.rows, Bytes: t.size.n, Renamed: t.schema.Renamed, day: t.day, kind: t.name, of: t.schema, caps: slices.Sorted(maps.Keys(t.caps))})
 	w.opened = slices.DeleteFunc(w.opened, func(o *table) bool { return o == t })
 	w.columns -= t.schema.Columns()
 	t.file, t.writer = nil, nil
@@ -353,6 +413,12 @@ func (w *Writer) nameOf(p *codec.Program) string {
 			}
 		}
 	}
+	if m.AlternateOf != nil {
+		base += "-2"
+	}
+	if w.run != "" { // a folder, which does not depend on what else there is
+		return base
+	}
 	name := base
 	for k := 2; w.names[strings.ToLower(name)]; k++ {
 		name = fmt.Sprintf("%s-%d", base, k)
@@ -373,7 +439,8 @@ func fileName(text string) string {
 			fmt.Fprintf(&b, "%%%02X", c)
 		}
 		if b.Len() > maxName {
-			break
+			sum := sha256.Sum256([]byte(text))
+			return b.String() + "-" + hex.EncodeToString(sum[:4])
 		}
 	}
 	return cmp.Or(b.String(), "%")

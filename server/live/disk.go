@@ -31,6 +31,9 @@ func NewDisk(dir string, most int64) *Disk { return &Disk{dir: dir, most: most} 
 // Used returns the number of bytes that the files take.
 func (d *Disk) Used() int64 { return d.used.Load() }
 
+// Most returns the number of bytes that they may take.
+func (d *Disk) Most() int64 { return d.most }
+
 // open makes a file for a log with some blocks of entries and of bytes, which stay in memory. Its error wraps ErrFull.
 func (d *Disk) open(blocks, arena int) (*spill, error) {
 	if !canMap {
@@ -99,6 +102,13 @@ func (s *spill) letGo(index int, block []Entry) {
 	for i := first; i < last; i++ {
 		s.letGoOne(forBytes, i)
 	}
+}
+
+// letGoThis takes one block out of the memory of the program.
+func (s *spill) letGoThis(use, index int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.letGoOne(use, index)
 }
 
 func (s *spill) letGoOne(use, index int) {

@@ -89,8 +89,8 @@ func (l *Log) Extra(e Entry) Extra {
 		return x
 	}
 	l.mu.RLock()
-	defer l.mu.RUnlock()
 	x.Name = l.names.name(e.name)
+	l.mu.RUnlock()
 	if b := l.behind(e); len(b) > 0 {
 		x.read(b)
 	}
@@ -103,11 +103,9 @@ func (l *Log) AppendFrom(to []transport.Source, e Entry) []transport.Source {
 		return to
 	}
 	if e.more > 0 {
-		l.mu.RLock()
-		defer l.mu.RUnlock()
 		if b := l.behind(e); len(b) > 0 && b[0]&moreFrom != 0 {
 			b := rest(b[1:])
-			for range b.number() {
+			for range b.count(3) {
 				to = append(to, transport.Source{Packet: uint32(b.number()), Off: uint32(b.number()), Len: uint32(b.number())})
 			}
 			return to
@@ -121,8 +119,6 @@ func (l *Log) Via(e Entry, name string) bool {
 	if e.Flags&Wrapped == 0 {
 		return false
 	}
-	l.mu.RLock()
-	defer l.mu.RUnlock()
 	b := rest(l.behind(e))
 	if len(b) == 0 {
 		return false
@@ -130,11 +126,11 @@ func (l *Log) Via(e Entry, name string) bool {
 	parts := b[0]
 	b = b[1:]
 	if parts&moreFrom != 0 {
-		for range 3 * b.number() {
+		for range 3 * b.count(3) {
 			b.number()
 		}
 	}
-	for range b.number() {
+	for range b.count(1) {
 		if string(b.text()) == name {
 			return true
 		}
@@ -158,14 +154,21 @@ func (l *Log) Name(e Entry) string {
 // rest is what follows in an encoded Extra.
 type rest []byte
 
+// number returns 0 at the end; so does text.
 func (b *rest) number() int {
 	n, size := binary.Uvarint(*b)
-	*b = (*b)[size:]
+	*b = (*b)[max(size, 0):]
 	return int(n)
 }
 
-func (b *rest) text() []byte {
+// count is number for what has some bytes each.
+func (b *rest) count(each int) int {
 	n := b.number()
+	return max(0, min(n, len(*b)/each))
+}
+
+func (b *rest) text() []byte {
+	n := b.count(1)
 	s := (*b)[:n]
 	*b = (*b)[n:]
 	return s
@@ -176,20 +179,20 @@ func (x *Extra) read(b rest) {
 	parts := b[0]
 	b = b[1:]
 	if parts&moreFrom != 0 {
-		x.From = make([]transport.Source, b.number())
+		x.From = make([]transport.Source, b.count(3))
 		for i := range x.From {
 			x.From[i] = transport.Source{Packet: uint32(b.number()), Off: uint32(b.number()), Len: uint32(b.number())}
 		}
 	}
 	if parts&moreVia != 0 {
-		x.Via = make([]string, b.number())
+		x.Via = make([]string, b.count(1))
 		for i := range x.Via {
 			x.Via[i] = string(b.text())
 		}
 	}
 	if parts&moreLength != 0 {
 		n, size := binary.Varint(b)
-		x.Length, b = n, b[size:]
+		x.Length, b = n, b[max(size, 0):]
 	}
 	if parts&moreNote != 0 {
 		x.Note = string(b.text())
@@ -199,8 +202,17 @@ func (x *Extra) read(b rest) {
 	}
 }
 
-// behind returns the bytes behind those of a frame; nil if it was discarded. The caller holds mu.
+// behind returns the bytes behind those of a frame; nil if it was discarded.
 func (l *Log) behind(e Entry) []byte {
+	if z := l.lazy.Load(); z != nil {
+		block := l.arenaOf(z, e)
+		if block == nil {
+			return nil
+		}
+		return block[e.off+e.Len : e.off+e.Len+e.more]
+	}
+	l.mu.RLock()
+	defer l.mu.RUnlock()
 	if int(e.block) < l.oldArena || int(e.block)-l.oldArena >= len(l.arena) {
 		return nil
 	}

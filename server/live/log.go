@@ -80,7 +80,7 @@ const (
 func (e Entry) ID() transport.FrameID {
 	switch {
 	case e.shown == shownByOffset:
-		return transport.FrameID{Packet: 1, Off: uint32(e.offset), Nth: e.nth}
+		return transport.FrameID{Packet: transport.RawPacket(e.offset), Off: uint32(e.offset), Nth: e.nth}
 	case e.shown == notShown || !e.sent:
 		return transport.FrameID{Nth: e.nth}
 	}
@@ -107,6 +107,8 @@ func (c *Conn) Of(e Entry) bool { return c.turn == e.turn }
 //
 // The log of a file is full when it reaches its limit, or continues on a Disk. A log of running traffic (NewRolling) discards its oldest
 // frames instead; the indexes of the other frames do not change. The log retains the frames from Base() to Len()-1.
+//
+// A log can also be made of an index elsewhere (Adopt): then its frames are read when they are needed.
 type Log struct {
 	limit   int64
 	rolling bool
@@ -135,6 +137,9 @@ type Log struct {
 	n     atomic.Int64 // number of frames that may be read
 	began atomic.Int64 // Entry.At of the first frame
 	bytes atomic.Int64 // in memory
+
+	lazy  atomic.Pointer[lazy]  // the blocks, where they are not here; see Adopt
+	fault atomic.Pointer[error] // see Err
 }
 
 // names are strings by number, in the order of their first use; "" is the first.
@@ -417,6 +422,15 @@ func (l *Log) keep(e *Entry, data, rest []byte) {
 
 // Entry returns the frame with an index from Base() to Len()-1, or the zero Entry if the frame was discarded.
 func (l *Log) Entry(i int) Entry {
+	if z := l.lazy.Load(); z != nil {
+		if i < 0 || i >= z.Frames {
+			return Entry{}
+		}
+		if b := l.block(z, forEntries, i/blockFrames); b != nil {
+			return b.entries[i%blockFrames]
+		}
+		return Entry{}
+	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if i < l.Base() {
@@ -427,6 +441,14 @@ func (l *Log) Entry(i int) Entry {
 
 // Data returns the bytes of a frame, which the caller must not change. It returns nil for a discarded frame.
 func (l *Log) Data(e Entry) []byte {
+	if z := l.lazy.Load(); z != nil {
+		block := l.arenaOf(z, e)
+		if block == nil {
+			return nil
+		}
+		end := e.off + e.Len
+		return block[e.off:end:end]
+	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if int(e.block) < l.oldArena || int(e.block)-l.oldArena >= len(l.arena) {
@@ -438,6 +460,9 @@ func (l *Log) Data(e Entry) []byte {
 
 // Get returns a frame and its bytes. ok is false unless the index is from Base() to Len()-1.
 func (l *Log) Get(i int) (e Entry, data []byte, ok bool) {
+	if z := l.lazy.Load(); z != nil {
+		return l.frame(z, i)
+	}
 	l.mu.RLock()
 	defer l.mu.RUnlock()
 	if i < l.Base() || i >= l.Len() {
@@ -479,6 +504,14 @@ func nanos(at time.Time) int64 {
 func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 	defer runtime.KeepAlive(l) // its blocks may be in a file
 	to = min(to, l.Len())
+	if z := l.lazy.Load(); z != nil {
+		next := func() (int, bool) { from++; return from - 1, from <= to }
+		l.eachLazy(z, next, func(i int, e Entry, block []byte) bool {
+			end := e.off + e.Len
+			return f(i, e, block[e.off:end:end])
+		})
+		return
+	}
 	for from < to {
 		l.mu.RLock()
 		if from = max(from, l.Base()); from >= to {
@@ -506,6 +539,17 @@ func (l *Log) Each(from, to int, f func(i int, e Entry, data []byte) bool) {
 // block is the memory block that holds the frame at the offset given by Entry.Place; the memory after the frame may be written at any time.
 func (l *Log) EachOf(indexes []int, f func(i int, e Entry, block []byte) bool) {
 	defer runtime.KeepAlive(l)
+	if z := l.lazy.Load(); z != nil {
+		l.eachLazy(z, func() (int, bool) {
+			if len(indexes) == 0 {
+				return 0, false
+			}
+			i := indexes[0]
+			indexes = indexes[1:]
+			return i, true
+		}, f)
+		return
+	}
 	for {
 		l.mu.RLock()
 		for len(indexes) > 0 && indexes[0] < l.Base() {

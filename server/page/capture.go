@@ -25,7 +25,7 @@ func (b *Workbench) Capture(w http.ResponseWriter, r *http.Request) {
 	ws.of = store.Capture{Settings: x.Settings}
 	ws = ws.again()
 	view := templates.Workbench{Frame: b.Frame(r, x.Name+" · Wirebench", ws.Name), Capture: &templates.Capture{ID: x.ID, Name: x.Name}}
-	view.Capture.Live = b.Captures.Runs(ws.Name, x.ID)
+	view.Capture.Live = b.Captures.Runs(ws.Name, x.ID) || b.API.Collects(ws.Name, x.ID)
 	view.Frame.List = listOf(ws)
 	view.Frame.Nonce = allowStyles(w)
 	b.list(ws.fill(&view, form{byCode: true, frame: &FrameForm{}}, authors(r), nil), r)

@@ -81,11 +81,11 @@ func (b *Workbench) Frame(r *http.Request, title, ws string) templates.Frame {
 	f.Formerly, f.Samples = b.Projects.Earlier(ws), b.Projects.Samples(ws)
 	if w := b.Projects.Find(ws); w != nil && w.Captures != nil {
 		_, plays := w.Now().Protocol()
-		plays = plays && (!w.Now().HasEnvelopes() || w.Now().Envelope != nil)
+		plays = plays && w.Now().Travels()
 		f.Relays, f.Demo, f.Ports = true, plays && b.Relays.Demo != nil, b.Relays.Ports().String()
 	}
 	if w := b.Projects.Find(ws); w != nil {
-		f.NoEnvelope = w.Now().HasEnvelopes() && w.Now().Envelope == nil
+		f.NoEnvelope = !w.Now().Travels()
 		if here := b.API.GitOf(w); here != nil {
 			f.Git = &templates.Git{Branch: here.Branch, Missing: here.Missing}
 		}

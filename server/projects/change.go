@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -63,6 +64,9 @@ func (s *Set) Make(ctx context.Context, n New) (*workspace.Workspace, error) {
 	if err := s.takeName(p.name); err != nil {
 		return nil, err
 	}
+	if free := s.freeInLake(p.name); free != p.name { // the name was that of a project that has another one now
+		p.Lake = free
+	}
 	made, err := os.MkdirTemp(s.opts.Data.Path(), newFolder)
 	if err != nil {
 		return nil, err
@@ -91,7 +95,7 @@ func (s *Set) Make(ctx context.Context, n New) (*workspace.Workspace, error) {
 		return nil, err
 	}
 	if err := s.load(p); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(s.opts.Data.Path(p.name)))
+		return nil, errors.Join(err, s.opts.Data.RemoveAll(p.name))
 	}
 	s.insert(p)
 	s.changed()
@@ -164,7 +168,7 @@ func (s *Set) place(made string, p *project) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(made, s.opts.Data.Path(p.name))
+	return s.opts.Data.Place(filepath.Base(made), p.name)
 }
 
 func checkTitle(title string) (string, error) {
@@ -358,6 +362,9 @@ func (s *Set) Edit(name string, c Change, inUse func(*workspace.Workspace) error
 		if err := s.takeName(to); err != nil {
 			return Info{}, err
 		}
+		if s.opts.Lake {
+			next.Lake = cmp.Or(p.Lake, p.name)
+		}
 		next.Formerly = p.Formerly
 		next.Formerly = append(slices.DeleteFunc(slices.Clone(next.Formerly), func(f string) bool { return f == to || f == p.name }), p.name)
 	}
@@ -374,7 +381,7 @@ func (s *Set) Edit(name string, c Change, inUse func(*workspace.Workspace) error
 		s.unload(p)
 	}
 	if to != p.name {
-		err = os.Rename(s.opts.Data.Path(p.name), s.opts.Data.Path(to))
+		err = s.opts.Data.Rename(p.name, to)
 		if err != nil {
 			next, to = p.Record, p.name
 			err = errors.Join(err, s.write(p.name, next))
@@ -412,11 +419,9 @@ func (s *Set) Remove(name string) error {
 	if p.State != Deleted {
 		return invalid("project %s is not deleted", name)
 	}
-	gone := s.opts.Data.Path(removedFolder + p.name) // hidden first: a crash leaves no half of a project
-	if err := os.RemoveAll(gone); err != nil {
-		return err
-	}
-	if err := os.Rename(s.opts.Data.Path(p.name), gone); err != nil {
+	// Hidden first: a crash leaves no half of a project. Another one of this name may still have objects in the place of captures.
+	gone := removedFolder + p.name + "-" + strconv.FormatInt(time.Now().UnixNano(), 36)
+	if err := s.opts.Data.Rename(p.name, gone); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -426,7 +431,20 @@ func (s *Set) Remove(name string) error {
 	if s.renamed != nil {
 		s.renamed(p.name, "")
 	}
-	return os.RemoveAll(gone)
+	return s.purge(gone)
+}
+
+// purgeTime bounds the removal of the captures of a project from the place of captures. The rest is done with the next start.
+const purgeTime = 20 * time.Second
+
+// purge removes the folder of a project, after the objects of its captures in the place of captures.
+func (s *Set) purge(folder string) error {
+	ctx, cancel := context.WithTimeout(s.ctx, purgeTime)
+	defer cancel()
+	if err := s.opts.Data.KeptIn().Purge(ctx, s.opts.Data.Path(folder, capturesFolder)); err != nil {
+		return fmt.Errorf("the project is removed, but not all of its captures are: the rest goes with the next start: %w", err)
+	}
+	return s.opts.Data.RemoveAll(folder)
 }
 
 // changeable returns a project that may be changed.

@@ -36,6 +36,7 @@ type Record struct {
 	State    State     `json:"state,omitempty"` // "" is Open
 	Formerly []string  `json:"formerly,omitempty"`
 	Created  time.Time `json:"created,omitzero"`
+	Lake     string    `json:"lake,omitempty"` // its name in the lake; "" is its name
 }
 
 // setRecord is the content of projects.json.
@@ -95,8 +96,11 @@ func (s *Set) read() error {
 	}
 	for _, e := range entries {
 		if name := e.Name(); e.IsDir() && s.opts.Data.Locked() && (strings.HasPrefix(name, newFolder) || strings.HasPrefix(name, removedFolder)) {
-			err := os.RemoveAll(s.opts.Data.Path(name))
-			s.opts.Log.Info("removed a folder left by a crash", "folder", s.opts.Data.Path(name), "error", err)
+			if err := s.purge(name); err != nil {
+				s.opts.Log.Error("a folder of a removed project stays", "folder", s.opts.Data.Path(name), "error", err)
+			} else {
+				s.opts.Log.Info("removed a folder left by a crash", "folder", s.opts.Data.Path(name))
+			}
 			continue
 		}
 		if !e.IsDir() || checkName(e.Name()) != nil {

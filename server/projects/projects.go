@@ -53,6 +53,7 @@ type Options struct {
 	Log     *slog.Logger
 	Options schema.Options // defaults of all projects; their settings override them
 	Allowed []string       // folders below which the definitions of new projects may be
+	Lake    bool           // the rows of captures are written to a lake, under names that renaming does not change
 }
 
 // Set is the set of projects. It is safe for concurrent use.
@@ -79,6 +80,14 @@ func (s *Set) Healthy() error {
 		return nil
 	}
 	return s.health.check(s.opts.Data.Writable)
+}
+
+// Space returns the room on the disk of the data folder, and its size; an error without a data folder, and where they are unknown.
+func (s *Set) Space() (free, size int64, err error) {
+	if s.opts.Data == nil {
+		return 0, 0, errors.ErrUnsupported
+	}
+	return store.Space(s.opts.Data.Path())
 }
 
 // Renamed sets a function that is called after a project has got another name, or "" when it was removed for good.
@@ -350,6 +359,29 @@ func (s *Set) Earlier(name string) []string {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(p.Formerly), func(earlier string) bool { return s.named(earlier) != nil })
+}
+
+// InLake returns the name of a project in the lake.
+func (s *Set) InLake(name string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if p := s.named(name); p != nil {
+		return cmp.Or(p.Lake, name)
+	}
+	return name
+}
+
+// freeInLake returns a name that no project has in the lake: one, or one with a number.
+func (s *Set) freeInLake(name string) string {
+	for k := 1; ; k++ {
+		free := name
+		if k > 1 {
+			free = fmt.Sprintf("%s-%d", name, k)
+		}
+		if !slices.ContainsFunc(s.all, func(p *project) bool { return cmp.Or(p.Lake, p.name) == free }) {
+			return free
+		}
+	}
 }
 
 // Samples reports whether a project is made of the samples that ship with the program.

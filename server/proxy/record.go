@@ -72,6 +72,9 @@ func newRecorder(opts Record, name string, e *events, moved func()) *recorder {
 	return r
 }
 
+// RecordInterface is the interface of the packets of a recording.
+var RecordInterface = pcap.Interface{Name: "wirebench", Link: packet.LinkEthernet}
+
 // Write receives one block of the file.
 func (r *recorder) Write(block []byte) (int, error) {
 	const packetBlock = 6
@@ -210,7 +213,7 @@ func (r *recorder) begin(at time.Time) {
 		comments = append(comments, fmt.Sprintf("%d packets of the session before this file are not recorded", n))
 	}
 	r.w, _ = pcap.NewWriter(r, "wirebench", comments...) // Write never fails
-	_, _ = r.w.Interface(pcap.Interface{Name: "wirebench", Link: packet.LinkEthernet})
+	_, _ = r.w.Interface(RecordInterface)
 	if r.first, r.told = r.count+1, map[uint32]bool{}; r.opts.Cut != nil {
 		_ = r.w.RecordFrames(r.opts.Cut())
 	}

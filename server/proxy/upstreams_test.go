@@ -201,8 +201,8 @@ func TestLoops(t *testing.T) {
 		t.Fatal(err)
 	}
 	later := free.Addr().String()
-	free.Close()
 	a := start(t, p, Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", later}}})
+	free.Close() // now: else the listener could have its port
 	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{"127.0.0.1:0", a.State().Pairs[0].Listen}}})
 	mustRefuse(t, err, ErrRefused)
 	_, err = p.Start(t.Context(), Config{Network: "tcp", Pairs: []Pair{{later, "127.0.0.1:1"}}})

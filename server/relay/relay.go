@@ -80,7 +80,8 @@ func (c *Config) limits(of proxy.Limits) (proxy.Limits, error) {
 
 // Info describes a session.
 type Info struct {
-	ID string `json:"id" doc:"also the id of the capture that records it"`
+	ID        string `json:"id" doc:"also the id of the capture that records it"`
+	Collector string `json:"collector,omitempty" doc:"the host that runs it, if it is not this one"`
 	proxy.State
 	Events []proxy.Event     `json:"events" doc:"latest events, oldest first; problems are kept longer than others"`
 	Conns  []proxy.ConnState `json:"conns" doc:"open connections, oldest first"`
@@ -105,11 +106,13 @@ type Set struct {
 
 // Options holds the dependencies of a Set.
 type Options struct {
-	Upstreams *proxy.Upstreams        // allowed upstreams
-	Own       func() []netip.AddrPort // addresses on which the workbench itself listens
-	Captures  *captures.Set           // shows the frames of the sessions
-	Ports     Ports                   // on which users may listen
-	Limits    proxy.Limits            // of all sessions, unless their Config has others
+	Upstreams *proxy.Upstreams          // allowed upstreams
+	Own       func() []netip.AddrPort   // addresses on which the workbench itself listens
+	Captures  *captures.Set             // shows the frames of the sessions
+	Kept      func(project string) Kept // where the recordings are; nil keeps them as captures of the workspace
+	FileBytes int64                     // see proxy.Record
+	Ports     Ports                     // on which users may listen
+	Limits    proxy.Limits              // of all sessions, unless their Config has others
 
 	// Changed is called when a session of a workspace starts or ends, Moved when one changes its state while a page watches. Held is called
 	// when the held messages of a session have changed.
@@ -153,6 +156,7 @@ type Session struct {
 	Workspace *workspace.Workspace
 
 	read    *decoding
+	kept    Kept
 	gone    chan struct{} // closed once the session is not in the set any more
 	rulesMu sync.Mutex
 	written []Rule // the rules as entered
@@ -170,15 +174,19 @@ func (p *Set) Ports() Ports { return p.opts.Ports }
 // Start starts a session, whose traffic is recorded as a capture.
 func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*Session, error) {
 	protocol, ok := ws.Now().Protocol()
-	if !ok || ws.Captures == nil {
+	kept := p.kept(ws)
+	if !ok || kept == nil {
 		return nil, errors.New("the protocol of this project cannot be relayed")
 	}
 	var rules []Rule
 	var was *store.Listener
 	if cfg.Again != "" {
-		x, err := ws.Captures.Get(cfg.Again)
+		x, err := kept.Get(cfg.Again)
 		if err != nil || x.Listener == nil {
 			return nil, fmt.Errorf("capture %q was not recorded by a listener of this version", cfg.Again)
+		}
+		if x.Collected != nil {
+			return nil, fmt.Errorf("capture %q was recorded by a listener of collector %s: start it there", cfg.Again, x.Collected.By)
 		}
 		l := x.Listener
 		was = l
@@ -224,17 +232,17 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	title := "live " + name + now.Format(" 15:04") // a listener may be started several times
 	like := read.recording(title)
 	like.Listener = &store.Listener{Name: cfg.Name, Listen: cfg.Listen, Upstream: cfg.Upstream, Ports: cfg.Ports, Operate: cfg.Operate, Idle: cfg.Idle, PerAddress: cfg.PerAddress, Connections: cfg.Connections}
-	x, file, err := ws.Captures.Record(like, now)
+	x, file, err := kept.Record(like, now)
 	if err != nil {
 		return nil, &RecordError{err}
 	}
 	part := p.captures.Part(ws.Name)
-	parts := recordings{in: ws.Captures, ids: []string{x.ID}}
+	parts := recordings{in: kept, ids: []string{x.ID}}
 	create := func(n int) (string, io.WriteCloser, error) {
 		if n == 1 {
 			return x.Name, firstFile{file}, nil
 		}
-		y, next, err := ws.Captures.Record(read.recording(fmt.Sprintf("%s, part %d", title, n)), time.Now())
+		y, next, err := kept.Record(read.recording(fmt.Sprintf("%s, part %d", title, n)), time.Now())
 		if err != nil {
 			return "", nil, err
 		}
@@ -250,7 +258,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	through := proxy.Config{
 		Name: name, Owner: ws.Name, Network: network, Pairs: pairs, Log: log, Limits: limits,
 		Password: cfg.Password, RelayPorts: [2]uint16{p.opts.Ports.First, p.opts.Ports.Last},
-		Record: &proxy.Record{Create: create, Room: ws.Captures.Room},
+		Record: &proxy.Record{Create: create, Room: kept.Room, FileBytes: p.opts.FileBytes},
 		Transport: func(c transport.Conn) transport.Transport {
 			return protocol.New(read.env().For(c.Name(), c.Session), c.Server.Port())
 		},
@@ -265,13 +273,13 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	s, err := p.proxy.Start(ctx, through)
 	if err != nil {
 		file.Close()
-		_ = ws.Captures.Remove(x.ID)
+		_ = kept.Remove(x.ID)
 		return nil, proxy.ListenProblem(err)
 	}
 	done := make(chan struct{})
-	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read, gone: make(chan struct{})}
+	one := &Session{Session: s, ID: x.ID, Workspace: ws, read: read, kept: kept, gone: make(chan struct{})}
 	if len(rules) > 0 && cfg.Operate {
-		one.restoreRules(was, rules)
+		one.RestoreRules(was.Language, rules)
 	}
 	p.captures.Live(ws.Name, x.ID, log, done)
 	p.mu.Lock()
@@ -280,7 +288,7 @@ func (p *Set) Start(ctx context.Context, ws *workspace.Workspace, cfg Config) (*
 	p.captures.Go("listener", one.Fail, func() {
 		follow(one, p.watched.of(ws.Name), func() { p.opts.Held(ws.Name, one.ID) }, func() { p.opts.Changed(ws.Name) }, func() { p.opts.Moved(ws.Name) })
 	})
-	noted, stopNotes := ws.Captures.Changed(x.ID)
+	noted, stopNotes := kept.Changed(x.ID)
 	p.captures.Go("listener", nil, func() {
 		err := supervise.Do("listener", func() error {
 			one.adapt(noted)
@@ -314,7 +322,7 @@ func (s *Session) adapt(noted <-chan struct{}) {
 		case <-changed:
 			s.Log().Touch() // filters of followers must be compiled again
 		case <-noted:
-			if x, err := s.Workspace.Captures.Get(s.ID); err != nil || !s.read.set(x) {
+			if x, err := s.kept.Get(s.ID); err != nil || !s.read.set(x) {
 				continue
 			}
 			s.Log().Touch()
@@ -335,11 +343,9 @@ type noDiscard interface {
 	Gone() bool
 }
 
-var _ proxy.RecordFile = (*store.Recording)(nil)
-
 // recordings are the captures that record a session.
 type recordings struct {
-	in  *store.Captures
+	in  Kept
 	mu  sync.Mutex
 	ids []string
 }
@@ -384,7 +390,7 @@ func (p *Set) forgetEmpty(one *Session) {
 	if p.closing.Load() || state.Frames > 0 || state.Record.Packets > 0 || state.Record.Missed > 0 {
 		return
 	}
-	all := one.Workspace.Captures
+	all := one.kept
 	x, err := all.Get(one.ID)
 	n := &x.Notes
 	if err != nil || x.Size > 0 || n.Text != "" || len(n.Noted)+len(n.Markers) > 0 {
@@ -435,7 +441,7 @@ func (s *Session) Info() Info {
 	if open = open[:min(len(open), maxOpenListed)]; open == nil {
 		open = []proxy.ConnState{}
 	}
-	return Info{s.ID, s.State(), proxy.Latest(events, maxEvents), open}
+	return Info{ID: s.ID, State: s.State(), Events: proxy.Latest(events, maxEvents), Conns: open}
 }
 
 // ParseConfig parses [WORKSPACE=]LISTEN>UPSTREAM, the syntax of the command line.

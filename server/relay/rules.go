@@ -97,14 +97,14 @@ func (s *Session) WriteRules(written []Rule, who string) error {
 	return s.keepRules()
 }
 
-// restoreRules writes the rules of an earlier recording, and says of those written in an older filter language what has changed. As they
+// RestoreRules writes the rules of an earlier recording, and says of those written in an older filter language what has changed. As they
 // are stored in the present one with the new recording, it is said once.
-func (s *Session) restoreRules(l *store.Listener, rules []Rule) {
+func (s *Session) RestoreRules(language int, rules []Rule) {
 	if err := s.WriteRules(rules, ""); err != nil {
 		s.Warn("the rules of the earlier listener do not apply: %v", err)
 		return
 	}
-	for i := 0; i < len(rules) && l.Language < filter.Version; i++ {
+	for i := 0; i < len(rules) && language < filter.Version; i++ {
 		f, _ := s.Now().Filter(rules[i].Filter)
 		if changed := f.Widened(); len(changed) > 0 {
 			s.Warn("rule %d: %s", i+1, strings.Join(changed, "; "))
@@ -114,14 +114,14 @@ func (s *Session) restoreRules(l *store.Listener, rules []Rule) {
 
 // keepRules stores the rules with the recording.
 func (s *Session) keepRules() error {
-	if s.Workspace == nil || s.Workspace.Captures == nil {
+	if s.kept == nil {
 		return nil
 	}
 	text, err := json.Marshal(s.written)
 	if err != nil {
 		return err
 	}
-	_, err = s.Workspace.Captures.Edit(s.ID, func(x *store.Capture) error {
+	_, err = s.kept.Edit(s.ID, func(x *store.Capture) error {
 		if x.Listener != nil {
 			x.Listener.Rules, x.Listener.Language = text, filter.Version
 		}

@@ -331,6 +331,25 @@ func (s *Set) People(project string) []FilePeople {
 	return out
 }
 
+// Counts are those of the open rooms.
+type Counts struct {
+	Rooms, People, Unsaved int // Unsaved: rooms whose texts are not those of their files
+}
+
+// Counts counts the open rooms of all projects.
+func (s *Set) Counts() (c Counts) {
+	for _, r := range s.openIn(func(*workspace.Workspace) bool { return true }) {
+		r.locked(func() {
+			c.Rooms++
+			c.People += len(r.others(nil))
+			if !r.unsaved.IsEmpty() {
+				c.Unsaved++
+			}
+		})
+	}
+	return c
+}
+
 // enter returns the slot of a place. It is mine if there was none: then the caller sets the room or leaves. One for a room
 // that stays open counts for maxRooms.
 func (s *Set) enter(at place, stays bool) (x *slot, mine bool, err error) {

@@ -80,6 +80,9 @@ func (s *Set) Script(ctx context.Context, of Recording, part Part, play schema.D
 		return made, err
 	}
 	messages, all := messagesOf(open.Log(), made.Of.index)
+	if err := open.Log().Err(); err != nil {
+		return made, &CaptureError{err}
+	}
 	if !all {
 		made.Note = fmt.Sprintf("only the first %d messages", len(messages))
 	}

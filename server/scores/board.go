@@ -82,6 +82,19 @@ func (s *Set) Of(ws *workspace.Workspace) *Board {
 	return b
 }
 
+// States returns the states of the boards in use, with the bytes of their messages in all.
+func (s *Set) States() (states []State, bytes int64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, b := range s.boards {
+		b.mu.Lock()
+		states = append(states, b.state())
+		bytes += b.bytes
+		b.mu.Unlock()
+	}
+	return states, bytes
+}
+
 // Drop forgets the board of a project that is closed.
 func (s *Set) Drop(ws *workspace.Workspace) {
 	s.mu.Lock()
@@ -412,7 +425,7 @@ func (b *Board) take(x store.Capture, i int, known bool) error {
 		src.log = nil
 	}
 	if ended || !src.caught {
-		b.caught(src, ended, false)
+		b.caught(src, ended, log.Err() != nil)
 	}
 	return nil
 }
@@ -532,6 +545,17 @@ func (b *Board) all(fits func(m *messages) bool) (found []*messages, blocks [][]
 		}
 	}
 	return found, blocks, b.again, b.state()
+}
+
+// Coded counts the messages whose codes are among some. whole is false while captures are read for the first time.
+func (b *Board) Coded(is func(code uint32) bool) (n int, whole bool) {
+	_, blocks, _, state := b.all(func(m *messages) bool { return m.like.HasKey && is(m.like.Key.Code) })
+	for _, of := range blocks {
+		for i := range of {
+			n += len(of[i].spans)
+		}
+	}
+	return n, state.Reading == 0
 }
 
 // nameOf returns the id and the name of a source.

@@ -25,6 +25,8 @@ type Score struct {
 	First  *Defect `json:"first,omitempty" doc:"the first message that is not clean"`
 	UsedBy string  `json:"usedBy,omitempty" doc:"another version of the definition that decodes these messages in the project"`
 
+	Tried *uint32 `json:"tried,omitempty" doc:"the code that it was judged with, which its message does not have yet"`
+
 	Mistakes bool   `json:"mistakes,omitempty" doc:"the text has mistakes: what is valid in it was judged"`
 	State    State  `json:"state"`
 	Lines    []Line `json:"lines,omitempty" doc:"of its fields"`

@@ -73,6 +73,6 @@ func (l *List) check() error {
 
 // SameReading reports whether two settings differ at most in what pages show, so that nothing is decoded differently.
 func (s Settings) SameReading(other Settings) bool {
-	s.List, other.List = nil, nil
+	s.List, other.List, s.Keep, other.Keep = nil, nil, nil, nil
 	return reflect.DeepEqual(s.Clone(), other.Clone())
 }

@@ -35,6 +35,7 @@ type Settings struct {
 	Envelope  string            `json:"envelope,omitempty" maxLength:"100000" doc:"how messages travel, as found in the traffic; a file of the library that says so applies instead"`
 	SaveTyped bool              `json:"save_typed,omitempty" doc:"definitions are saved as people type, when typing rests and they have no errors; of projects"`
 	List      *List             `json:"list,omitempty" doc:"how people see lists of frames, and the filters that they have in common; of projects"`
+	Keep      *Keep             `json:"keep,omitempty" doc:"how long captures stay; of projects, within what the server keeps"`
 	Options   map[string]string `json:"-"` // values of dialect options by name; in JSON members beside the others
 }
 
@@ -91,7 +92,7 @@ func (s *Settings) UnmarshalJSON(text []byte) error {
 
 // Names returns the names of the JSON members.
 func Names() []string {
-	names := []string{"constants", "direction", "envelope", "groups", "list", "map", "ports", "save_typed"}
+	names := []string{"constants", "direction", "envelope", "groups", "keep", "list", "map", "ports", "save_typed"}
 	for _, o := range defs.Options() {
 		names = append(names, o.Name)
 	}
@@ -165,7 +166,7 @@ func (s Settings) Checked() (Settings, error) {
 		}
 		out.Options[name] = value
 	}
-	if err := s.List.check(); err != nil {
+	if err := errors.Join(s.List.check(), s.Keep.check()); err != nil {
 		return out, err
 	}
 	if len(s.Constants) > maxConstants {

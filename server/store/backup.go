@@ -22,6 +22,7 @@ const manifestFile = "backup.json"
 
 // Manifest says what a backup has beside the data folder, and what it lacks.
 type Manifest struct {
+	all       bool              // with what is being made
 	Made      time.Time         `json:"made"`
 	Libraries []BackedLibrary   `json:"libraries,omitempty"`
 	Left      []string          `json:"left"` // what is not in it
@@ -35,6 +36,9 @@ type BackedLibrary struct {
 	Taken   bool   `json:"taken"`          // its files are in the folder of the project
 	Here    bool   `json:"here,omitempty"` // set by Restore: the folder exists, and the project uses it
 }
+
+// StageFolder is the folder in the data folder with files on their way to a bucket.
+const StageFolder = ".stage"
 
 const (
 	backedDefinitions = "definitions" // of a project, where its definitions are if they are not elsewhere
@@ -73,7 +77,8 @@ func Plan(folder string, libraries bool) (*Manifest, error) {
 		m.Libraries = append(m.Libraries, x)
 	}
 	odd := 0
-	err = m.walk(folder, func(string, string, fs.DirEntry) error { return nil }, func(name string) {
+	away := &awayCaptures{}
+	err = m.walk(folder, away.see, func(name string) {
 		if odd++; odd <= maxLeft {
 			m.Left = append(m.Left, name)
 		}
@@ -81,6 +86,7 @@ func Plan(folder string, libraries bool) (*Manifest, error) {
 	if odd > maxLeft {
 		m.Left = append(m.Left, fmt.Sprintf("%d more links and special files", odd-maxLeft))
 	}
+	m.Left = append(m.Left, away.left()...)
 	return m, err
 }
 
@@ -113,7 +119,7 @@ func (m *Manifest) walk(folder string, yield func(at, name string, e fs.DirEntry
 			case e.IsDir() && (e.Name() == "lost+found" || skip(rel, e)):
 				return fs.SkipDir
 			case e.IsDir():
-			case isTemporary(e.Name()) || skip(rel, e):
+			case isTemporary(e.Name()) && !m.all || skip(rel, e):
 				return nil
 			case !e.Type().IsRegular():
 				left(fmt.Sprintf("%s, which is %s", at, kindOf(e.Type())))
@@ -125,9 +131,9 @@ func (m *Manifest) walk(folder string, yield func(at, name string, e fs.DirEntry
 	err := one(folder, "", func(rel string, e fs.DirEntry) bool {
 		if e.IsDir() {
 			project, inside, _ := strings.Cut(filepath.ToSlash(rel), "/")
-			return strings.HasPrefix(rel, ".removed-") || inside == backedDefinitions && m.projects[project] != ""
+			return strings.HasPrefix(rel, ".removed-") || rel == StageFolder || rel == PlaceFolder || inside == backedDefinitions && m.projects[project] != ""
 		}
-		return rel == lockFile || rel == manifestFile || strings.HasPrefix(e.Name(), ".frames-") || strings.HasSuffix(e.Name(), ".json.new")
+		return OwnFile(rel) || rel == manifestFile || strings.HasPrefix(e.Name(), spillStart) || strings.HasSuffix(e.Name(), ".json.new")
 	})
 	for _, project := range slices.Sorted(maps.Keys(m.projects)) {
 		if err == nil {
@@ -163,9 +169,32 @@ func Backup(w io.Writer, folder string, m *Manifest) (files int, err error) {
 	if err == nil {
 		_, err = out.Write(text)
 	}
-	if err != nil {
-		return 0, err
+	if err == nil {
+		files, err = m.write(out, folder)
 	}
+	return files, errors.Join(err, out.Close(), zip.Close())
+}
+
+// Copy writes the data folder of a journal as Backup does, with what is being made in it, for Fill: who makes the changes of the journal from its beginning
+// on in that has the folder.
+func Copy(w io.Writer, folder string) error {
+	zip, err := gzip.NewWriterLevel(w, gzip.BestSpeed)
+	if err != nil {
+		return err
+	}
+	out := tar.NewWriter(zip)
+	_, err = (&Manifest{all: true}).write(out, folder)
+	return errors.Join(err, out.Close(), zip.Close())
+}
+
+// Fill unpacks an archive of Copy.
+func Fill(r io.Reader, root *os.Root) error {
+	_, err := unpackBackup(r, root)
+	return err
+}
+
+// write writes the files.
+func (m *Manifest) write(out *tar.Writer, folder string) (files int, err error) {
 	err = m.walk(folder, func(at, name string, e fs.DirEntry) error {
 		if e.IsDir() {
 			return out.WriteHeader(&tar.Header{Typeflag: tar.TypeDir, Name: name + "/", Mode: 0o755})
@@ -176,7 +205,7 @@ func Backup(w io.Writer, folder string, m *Manifest) (files int, err error) {
 		}
 		return err
 	}, func(string) {})
-	return files, errors.Join(err, out.Close(), zip.Close())
+	return files, err
 }
 
 // backUp adds a file as it is now.

@@ -21,7 +21,7 @@ import (
 
 // Bounds of captures.
 const (
-	MaxCaptureBytes = 2 << 30 // of one capture
+	MaxCaptureBytes = 16 << 30 // of one capture
 	MaxCaptures     = 1000
 	MaxCaptureName  = 200      // bytes
 	MaxCaptureText  = 64 << 10 // bytes of Notes.Text
@@ -42,13 +42,18 @@ const (
 // Captures is a folder of unchanged capture files, each with a JSON file beside it that holds its description and notes. It is safe for
 // concurrent use.
 type Captures struct {
-	dir *Dir // the folder; it also writes the description files
+	dir   *Dir   // the folder; it also writes the description files
+	place *Place // where complete captures go; nil: they stay
 
 	mu         sync.Mutex
 	watchers   map[chan struct{}]string // channels of Changed, by capture
 	places     map[string]*packetPlaces
 	quota      *Quota          // nil: none
 	recordings map[string]bool // of captures that Record has started, by id: whether they go on, until their descriptions say that they ended
+	running    map[string]*Recording
+	remotes    map[string]knownRemote
+	held       map[string]int       // files that are open, by capture
+	used       map[string]time.Time // when captures were last opened
 }
 
 // Capture is a stored capture, without its bytes.
@@ -65,11 +70,18 @@ type Capture struct {
 
 	Packets bool `json:"packets,omitempty" doc:"events of its packets are rows of kind packet, and have numbers: FIN, RST, retransmissions, losses"`
 
+	Keep    bool      `json:"keep,omitempty" doc:"it is never removed for its age or for room"`
+	Written time.Time `json:"-"` // when its last byte was written
+
 	Dismissed []string `json:"dismissed,omitempty" doc:"ids of proposals that were dismissed"`
 
 	Settings settings.Settings `json:"settings,omitzero" ts:"Record<string, unknown>" doc:"settings that override those of the project"`
 
 	Listener *Listener `json:"listener,omitempty" doc:"the listener that recorded it, which can be started again"`
+
+	Collected *Collected `json:"collected,omitempty" doc:"the collector that records it on another host"`
+
+	Away bool `json:"away,omitempty" doc:"its bytes are only in the place of captures, from which they are read (serve --captures)"`
 
 	Unfinished bool  `json:"unfinished,omitempty" doc:"it is being recorded, or the program ended without closing the recording"`
 	Unrecorded int64 `json:"unrecorded,omitempty" doc:"number of packets of the recorded session that are in none of its captures"`
@@ -102,7 +114,8 @@ func OpenCaptures(root string, options ...Option) (*Captures, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Captures{dir: d, places: map[string]*packetPlaces{}}, nil
+	c := &Captures{dir: d, places: map[string]*packetPlaces{}}
+	return c, c.departed()
 }
 
 // temporaryOf returns the name that the file of a capture has before it is stored and while it is deleted, "" for an id that was not made
@@ -117,7 +130,7 @@ func temporaryOf(id string) string {
 }
 
 // removeAbout removes the description of a capture that a crash has left with a temporary file.
-func removeAbout(root *os.Root, temporary string) {
+func removeAbout(d *Dir, root *os.Root, temporary string) {
 	entries, err := fs.ReadDir(root.FS(), ".")
 	if err != nil {
 		return
@@ -128,7 +141,7 @@ func removeAbout(root *os.Root, temporary string) {
 			continue
 		}
 		if _, err := root.Lstat(id + captureEnding); errors.Is(err, fs.ErrNotExist) {
-			_ = root.Remove(e.Name())
+			_ = d.discard(root, e.Name())
 		}
 	}
 }
@@ -139,8 +152,13 @@ func (c *Captures) Add(name string, now time.Time, r io.Reader) (Capture, error)
 }
 
 // AddFramed is Add for raw bytes; framing says how they are split into messages.
-func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (_ Capture, err error) {
-	defer func() { err = failure("store capture", shown(name), err) }()
+func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (Capture, error) {
+	x, err := c.add(Capture{ID: newCaptureID(now), Name: cutName(name), Added: now.UTC(), Framing: framing}, r)
+	return x, failure("store capture", shown(name), err)
+}
+
+// add stores a file and its description.
+func (c *Captures) add(out Capture, r io.Reader) (_ Capture, err error) {
 	root, err := c.dir.root()
 	if err != nil {
 		return Capture{}, err
@@ -156,10 +174,9 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 			have++
 		}
 	}
-	if have >= MaxCaptures {
+	if have += len(awayIn(entries)); have >= MaxCaptures {
 		return Capture{}, tooMany(MaxCaptures, "captures")
 	}
-	out := Capture{ID: newCaptureID(now), Name: cutName(name), Added: now.UTC(), Framing: framing}
 	temp := temporaryOf(out.ID)
 	if err := c.dir.step("create"); err != nil {
 		return Capture{}, err
@@ -186,11 +203,14 @@ func (c *Captures) AddFramed(name, framing string, now time.Time, r io.Reader) (
 	if err := c.write(out); err != nil { // first: a capture without a description would have no name
 		return Capture{}, err
 	}
-	if err = c.dir.step("rename"); err == nil {
-		err = root.Rename(temp, out.ID+captureEnding)
+	if err = c.dir.keep(root, temp, temp); err == nil {
+		err = c.dir.step("rename")
+	}
+	if err == nil {
+		err = c.dir.commit(func() error { return root.Rename(temp, out.ID+captureEnding) }, Change{Kind: Moved, Name: temp, To: out.ID + captureEnding})
 	}
 	if err != nil {
-		_ = root.Remove(out.ID + aboutEnding)
+		_ = c.dir.discard(root, out.ID+aboutEnding)
 		return Capture{}, err
 	}
 	return out, c.dir.syncDir(root)
@@ -213,7 +233,7 @@ func cutName(name string) string {
 func newCaptureID(now time.Time) string {
 	var random [temporaryDigits / 2]byte
 	_, _ = rand.Read(random[:]) // never fails
-	return now.UTC().Format("20060102-150405-") + hex.EncodeToString(random[:])
+	return now.UTC().Format(idTime) + hex.EncodeToString(random[:])
 }
 
 func (c *Captures) write(x Capture) error {
@@ -227,7 +247,7 @@ func (c *Captures) write(x Capture) error {
 
 // aboutText returns the text of a description file. Members of old that this version of the program does not know are kept.
 func aboutText(x Capture, old []byte) ([]byte, error) {
-	x.Keyed, x.Notes.Marked, x.Notes.Frames = x.Keys != "", nil, nil // Marked and Frames are computed from Noted
+	x.Keyed, x.Away, x.Notes.Marked, x.Notes.Frames = x.Keys != "", false, nil, nil // Marked and Frames are computed from Noted
 	text, err := MergeJSON(stored{x, x.Keys}, old)
 	if err == nil && len(text) >= maxAboutBytes {
 		err = fmt.Errorf("%w: the notes of a capture take at most %d bytes", ErrTooLarge, maxAboutBytes)
@@ -259,6 +279,11 @@ func (c *Captures) List() ([]Capture, error) {
 			}
 		}
 	}
+	for _, id := range awayIn(entries) {
+		if x, err := c.about(root, id); err == nil {
+			out = append(out, x)
+		}
+	}
 	slices.SortFunc(out, func(a, b Capture) int { return cmp.Or(b.Added.Compare(a.Added), strings.Compare(b.ID, a.ID)) })
 	return out, nil
 }
@@ -268,11 +293,11 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	if strings.ContainsAny(id, `/\`) || CheckName(id+aboutEnding) != nil {
 		return Capture{}, fs.ErrNotExist
 	}
-	info, err := root.Lstat(id + captureEnding)
-	if err != nil || !info.Mode().IsRegular() {
-		return Capture{}, fs.ErrNotExist
+	at, err := c.where(root, id)
+	if err != nil {
+		return Capture{}, err
 	}
-	x := Capture{Name: id, Added: info.ModTime()}
+	x := Capture{Name: id, Added: at.written}
 	text, err := readUpTo(root, id+aboutEnding, maxAboutBytes)
 	if err == nil {
 		said := stored{Capture: x}
@@ -285,7 +310,7 @@ func (c *Captures) about(root *os.Root, id string) (Capture, error) {
 	} else {
 		c.dir.whole(id + aboutEnding)
 	}
-	x.ID, x.Size, x.Keyed = id, info.Size(), x.Keys != ""
+	x.ID, x.Size, x.Keyed, x.Written, x.Away = id, at.size, x.Keys != "", at.written, at.away
 	if x.Unfinished {
 		c.mu.Lock()
 		goes, known := c.recordings[id]
@@ -303,20 +328,6 @@ func (c *Captures) Get(id string) (Capture, error) {
 	}
 	defer root.Close()
 	return c.about(root, id)
-}
-
-// Open opens the file of a capture.
-func (c *Captures) Open(id string) (io.ReadCloser, error) {
-	root, err := c.dir.root()
-	if err != nil {
-		return nil, err
-	}
-	defer root.Close()
-	if _, err := c.about(root, id); err != nil {
-		return nil, err
-	}
-	f, err := root.Open(id + captureEnding)
-	return f, failure("open capture", id, err)
 }
 
 // Path returns the path of a capture's file, for display.
@@ -401,6 +412,11 @@ func (c *Captures) changed(id string) {
 
 // Remove deletes a capture and its description.
 func (c *Captures) Remove(id string) error {
+	return c.RemoveIf(id, func(Capture) error { return nil })
+}
+
+// RemoveIf is Remove if refuse returns nil for the capture as it is at that moment; otherwise its error is returned.
+func (c *Captures) RemoveIf(id string, refuse func(Capture) error) error {
 	c.dir.mu.Lock() // so that no later change of the description recreates it
 	defer c.dir.mu.Unlock()
 	root, err := c.dir.root()
@@ -408,16 +424,30 @@ func (c *Captures) Remove(id string) error {
 		return err
 	}
 	defer root.Close()
-	if _, err := c.about(root, id); err != nil {
+	x, err := c.about(root, id)
+	if err == nil {
+		err = refuse(x)
+	}
+	if err != nil {
 		return err
+	}
+	if deleted, err := c.depart(root, id); deleted || err != nil {
+		if deleted {
+			c.forget(id)
+			c.changed(id)
+		}
+		return failure("delete capture", id, err)
 	}
 	gone := id + captureEnding
 	if err = c.dir.step("remove"); err == nil {
-		if temp := temporaryOf(id); temp != "" { // first: what a crash leaves then is removed at the next start
-			err, gone = root.Rename(gone, temp), temp
-		} else {
-			err = root.Remove(gone)
-		}
+		err = c.dir.commit(func() (err error) {
+			if temp := temporaryOf(id); temp != "" { // first: what a crash leaves then is removed at the next start
+				err, gone = root.Rename(gone, temp), temp
+			} else {
+				err = root.Remove(gone)
+			}
+			return err
+		}, Change{Kind: Removed, Name: id + captureEnding}, Change{Kind: Removed, Name: id + aboutEnding})
 	}
 	if err != nil {
 		return failure("delete capture", id, err)

@@ -41,6 +41,9 @@ func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err 
 	if len(data) > MaxAppend {
 		return Capture{}, fmt.Errorf("%w: at most %d bytes are appended at once", ErrTooLarge, MaxAppend)
 	}
+	if err := c.bring(id); err != nil { // before the lock: it may take long
+		return Capture{}, err
+	}
 	c.dir.mu.Lock()
 	defer c.dir.mu.Unlock()
 	root, err := c.dir.root()
@@ -67,15 +70,19 @@ func (c *Captures) Append(id string, offset int64, r io.Reader) (_ Capture, err 
 	if err != nil {
 		return Capture{}, err
 	}
-	if err = c.dir.step("write"); err == nil {
-		_, err = f.WriteAt(data, offset)
-	}
-	if err == nil {
-		err = c.dir.step("sync")
-	}
-	if err == nil {
-		err = f.Sync()
-	}
+	err = c.dir.commit(func() error {
+		err := c.dir.step("write")
+		if err == nil {
+			_, err = f.WriteAt(data, offset)
+		}
+		if err == nil {
+			err = c.dir.step("sync")
+		}
+		if err == nil {
+			err = f.Sync()
+		}
+		return err
+	}, Change{Kind: Spliced, Name: id + captureEnding, At: offset, Data: data})
 	if err != nil {
 		_ = f.Truncate(offset) // if this fails too, the next attempt gets an OffsetError
 	}

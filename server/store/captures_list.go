@@ -31,6 +31,13 @@ func (c *Captures) ListSince(id string) ([]Capture, error) {
 			}
 		}
 	}
+	for _, id := range awayIn(entries) {
+		if id >= since {
+			if x, err := c.about(root, id); err == nil {
+				out = append(out, x)
+			}
+		}
+	}
 	slices.SortFunc(out, func(a, b Capture) int { return cmp.Or(b.Added.Compare(a.Added), strings.Compare(b.ID, a.ID)) })
 	return out, nil
 }

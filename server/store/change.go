@@ -82,7 +82,7 @@ func (d *Dir) write(name string, text []byte, expect *Revision) (rev Revision, e
 		err = d.step("rename")
 	}
 	if err == nil {
-		err = p.dir.Rename(temp, p.base)
+		err = d.commit(func() error { return p.dir.Rename(temp, p.base) }, Change{Kind: Stored, Name: name, Data: text})
 	}
 	if err != nil {
 		_ = p.dir.Remove(temp)
@@ -187,7 +187,7 @@ func (d *Dir) append(name string, line []byte) (err error) {
 	if err != nil {
 		return err
 	}
-	err = d.appendTo(f, size, line)
+	err = d.appendTo(f, name, size, line)
 	if err == nil && info == nil {
 		err = d.syncDir(p.dir)
 	}
@@ -204,7 +204,7 @@ func (d *Dir) append(name string, line []byte) (err error) {
 	return err
 }
 
-func (d *Dir) appendTo(f *os.File, size int64, line []byte) error {
+func (d *Dir) appendTo(f *os.File, name string, size int64, line []byte) error {
 	var text []byte
 	if size > 0 {
 		var last [1]byte
@@ -216,16 +216,18 @@ func (d *Dir) appendTo(f *os.File, size int64, line []byte) error {
 		}
 	}
 	text = append(append(text, line...), '\n')
-	if err := d.step("write"); err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := d.step("sync"); err != nil {
-		return err
-	}
-	return f.Sync()
+	return d.commit(func() error {
+		if err := d.step("write"); err != nil {
+			return err
+		}
+		if _, err := f.Write(text); err != nil {
+			return err
+		}
+		if err := d.step("sync"); err != nil {
+			return err
+		}
+		return f.Sync()
+	}, Change{Kind: Spliced, Name: name, At: size, Data: text})
 }
 
 // Remove removes a file, or a symbolic link to one, and the directories that become empty. expect is as in Write; if there is no file, the error is fs.ErrNotExist,
@@ -259,7 +261,7 @@ func (d *Dir) remove(name string, expect *Revision) error {
 	if err := d.step("remove"); err != nil {
 		return err
 	}
-	if err := p.dir.Remove(p.base); err != nil {
+	if err := d.commit(func() error { return p.dir.Remove(p.base) }, Change{Kind: Removed, Name: name}); err != nil {
 		return err
 	}
 	if err := d.syncDir(p.dir); err != nil {
@@ -301,7 +303,15 @@ func (d *Dir) move(from, to string) error {
 	if err := d.step("rename"); err != nil {
 		return err
 	}
-	if err := old.root.Rename(from, to); err != nil {
+	var changes []Change // not Moved: see Change.Apart
+	if d.journal != nil {
+		text, err := readFile(old.dir, old.base)
+		if err != nil {
+			return err
+		}
+		changes = []Change{{Kind: Stored, Name: to, Data: text}, {Kind: Removed, Name: from}}
+	}
+	if err := d.commit(func() error { return old.root.Rename(from, to) }, changes...); err != nil {
 		return err
 	}
 	return errors.Join(d.syncDir(now.dir), d.syncDir(old.dir))
@@ -332,9 +342,17 @@ func syncDir(dir *os.Root) error {
 		return err
 	}
 	defer f.Close()
-	err = f.Sync()
+	return SyncFile(f)
+}
+
+// SyncFile syncs a file or a directory, where the file system has such a call.
+func SyncFile(f *os.File) error {
+	if onWindows {
+		return nil // not for directories, nor for files that are open for reading
+	}
+	err := f.Sync()
 	if errors.Is(err, syscall.EINVAL) || errors.Is(err, errors.ErrUnsupported) {
-		return nil // nor have some network file systems
+		return nil // some network file systems have none
 	}
 	return err
 }

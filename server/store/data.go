@@ -9,6 +9,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"wirebench/server/objects"
 )
 
 // Names of the files that belong to the data folder as a whole.
@@ -25,13 +27,22 @@ type Data struct {
 	path string // absolute
 	log  *slog.Logger
 	lock *os.File // nil where the file system has no locks
+	held bool     // the lock is that of another Data
+	record
 
 	quota    *Quota // of captures
+	place    *Place // of captures; nil: they stay in the folder
 	troubles troubles
 }
 
 // Limit bounds the captures of folders that are opened from now on.
 func (d *Data) Limit(q *Quota) { d.quota = q }
+
+// KeepIn makes the captures of folders that are opened from now on go to a place.
+func (d *Data) KeepIn(p *Place) { d.place = p }
+
+// KeptIn returns the place of captures, nil if there is none.
+func (d *Data) KeptIn() *Place { return d.place }
 
 // InUseError reports that another server has locked the data folder.
 type InUseError struct {
@@ -71,7 +82,25 @@ func OpenData(root string, log *slog.Logger) (*Data, error) {
 	return openData(root, log, upgrades)
 }
 
-func openData(root string, log *slog.Logger, steps []upgrade) (_ *Data, err error) {
+func openData(root string, log *slog.Logger, steps []upgrade) (*Data, error) {
+	d, err := Claim(root, log)
+	if err != nil {
+		return nil, err
+	}
+	if _, err = os.Lstat(d.Path(MarkFile)); err == nil { // a change here would be in this copy alone
+		err = fmt.Errorf("data folder %s is that of a node of a cluster: serve it with --cluster, or take the data of the cluster into a folder of its own with \"wirebench migrate\"", d.path)
+	} else {
+		err = d.upgrade(steps)
+	}
+	if err != nil {
+		d.Close()
+		return nil, err
+	}
+	return d, nil
+}
+
+// Claim locks a folder, and creates it if it does not exist, without a look at what is in it. The error is an *InUseError where this is the reason.
+func Claim(root string, log *slog.Logger) (*Data, error) {
 	if log == nil {
 		log = slog.New(slog.DiscardHandler)
 	}
@@ -83,18 +112,70 @@ func openData(root string, log *slog.Logger, steps []upgrade) (_ *Data, err erro
 		return nil, failure("make folder", abs, err)
 	}
 	d := &Data{path: abs, log: log}
-	if err := d.acquire(); err != nil {
+	return d, d.acquire()
+}
+
+// Begin opens a claimed folder whose changes are kept in a journal. A folder of another format is an error: nothing is upgraded. What the journal does not
+// know, such as the upgrades and definitions in folders elsewhere, is not for such folders.
+func (d *Data) Begin(j Journal) (*Data, error) {
+	of := &Data{path: d.path, log: d.log, lock: d.lock, held: true, record: record{journal: j}, quota: d.quota}
+	have, _, err := of.readFormat()
+	switch {
+	case err != nil:
 		return nil, err
+	case have.Format > Format:
+		return nil, &NewerError{d.path, have.Format, Format}
+	case have.Format == Format:
+		return of, nil
 	}
-	defer func() {
+	fresh, err := of.isNew()
+	if err == nil && !fresh {
+		err = fmt.Errorf("data folder %s has format %d, and this version of Wirebench writes format %d", d.path, have.Format, Format)
+	}
+	if err == nil {
+		err = of.writeFormat(format{Format: Format}, nil)
+	}
+	return of, err
+}
+
+// Commit makes a change of files that the package does not know, once it is kept.
+func (d *Data) Commit(do func() error, changes ...Change) error { return d.commit(do, changes...) }
+
+// Journaled reports whether the changes of the folder are kept elsewhere, too.
+func (d *Data) Journaled() bool { return d.journal != nil }
+
+// Rename gives a folder of the data folder another name, which none has.
+func (d *Data) Rename(from, to string) error {
+	return d.commit(func() error { return os.Rename(d.Path(from), d.Path(to)) }, Change{Kind: Moved, Name: from, To: to})
+}
+
+// RemoveAll removes a folder of the data folder with all that is in it.
+func (d *Data) RemoveAll(name string) error {
+	return d.commit(func() error { return os.RemoveAll(d.Path(name)) }, Change{Kind: Removed, Name: name})
+}
+
+// Place gives a folder that was made in the data folder, without the journal, its name. Crashes leave all of it or nothing under the name.
+func (d *Data) Place(made, name string) error {
+	if d.journal != nil {
+		root, err := os.OpenRoot(d.path)
 		if err != nil {
-			d.Close()
+			return err
 		}
-	}()
-	if err := d.upgrade(steps); err != nil {
-		return nil, err
+		defer root.Close()
+		if err := d.commit(func() error { return nil }, Change{Kind: Begun, Name: made}); err != nil {
+			return err
+		}
+		err = fs.WalkDir(root.FS(), made, func(at string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() {
+				return err
+			}
+			return d.keep(root, at, at)
+		})
+		if err != nil {
+			return err
+		}
 	}
-	return d, nil
+	return d.Rename(made, name)
 }
 
 // Path joins a path below the folder.
@@ -119,20 +200,27 @@ func (d *Data) Locked() bool { return d.lock != nil }
 // Dir opens a folder of text files in the data folder. Temporary files in it are left over from a crash, whatever their age: no other
 // program writes there.
 func (d *Data) Dir(elements ...string) (*Dir, error) {
-	return Open(d.Path(elements...), d.options()...)
+	return Open(d.Path(elements...), d.options(elements)...)
 }
 
 // Captures opens a folder of captures in the data folder.
 func (d *Data) Captures(elements ...string) (*Captures, error) {
-	c, err := OpenCaptures(d.Path(elements...), d.options()...)
-	if err == nil && d.quota != nil {
+	c, err := OpenCaptures(d.Path(elements...), d.options(elements)...)
+	if err != nil {
+		return nil, err
+	}
+	c.In(d.place)
+	if _, n := c.Stored(); n > 0 && d.place == nil {
+		d.log.Warn("captures cannot be read, as their bytes are in a place of captures: give --captures", "folder", c.dir.path, "captures", n)
+	}
+	if d.quota != nil {
 		d.quota.join(c)
 	}
-	return c, err
+	return c, nil
 }
 
-func (d *Data) options() []Option {
-	options := []Option{WithLog(d.log), func(of *Dir) { of.troubles = &d.troubles }}
+func (d *Data) options(elements []string) []Option {
+	options := []Option{WithLog(d.log), journaled(d.journal, elements), func(of *Dir) { of.troubles = &d.troubles }}
 	if d.lock != nil {
 		options = append(options, Alone())
 	}
@@ -141,7 +229,7 @@ func (d *Data) options() []Option {
 
 // Close releases the lock.
 func (d *Data) Close() error {
-	if d.lock == nil {
+	if d.lock == nil || d.held {
 		return nil
 	}
 	_ = d.lock.Truncate(0)
@@ -159,8 +247,8 @@ func (d *Data) acquire() error {
 			return nil
 		}
 	}
-	switch err := lock(f); {
-	case errors.Is(err, errLocked):
+	switch err := objects.Lock(f); {
+	case errors.Is(err, objects.ErrLocked):
 		e := &InUseError{Folder: d.path}
 		if text, err := ReadRegular(name); err == nil {
 			_ = json.Unmarshal(text, &e.Holder) // the other server may be writing it

@@ -53,11 +53,12 @@ type Dir struct {
 	log  *slog.Logger
 	mu   sync.Mutex // held while files change
 
+	record        // of changes
 	alone    bool // no other program writes here
 	later    bool // changes are synced by Sync
 	troubles *troubles
 
-	swept func(root *os.Root, temporary string) // called before a temporary file of a crash is removed; nil: nothing
+	swept func(d *Dir, root *os.Root, temporary string) // called before a temporary file of a crash is removed; nil: nothing
 
 	// Set by tests.
 	before     func(step string) error // fails a step of a change; see the calls of step
@@ -173,9 +174,9 @@ func (d *Dir) sweep() error {
 			return
 		}
 		if d.swept != nil {
-			d.swept(root, name)
+			d.swept(d, root, name)
 		}
-		if root.Remove(name) == nil {
+		if d.discard(root, name) == nil {
 			d.log.Info("removed a temporary file left by a crash", "file", d.Path(name))
 		}
 	}})

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"io"
-	"io/fs"
-	"os"
 	"sync"
 	"time"
 
@@ -32,21 +30,17 @@ func (c *Captures) Packets(ctx context.Context, id string, want []uint32, emit f
 		return err
 	}
 	defer file.Close()
-	on, ok := file.(*os.File)
-	if !ok {
-		return &fs.PathError{Op: "read", Path: id, Err: errNotRegular}
-	}
-	info, err := on.Stat()
+	size, written, err := file.State()
 	if err != nil {
 		return err
 	}
 	p := c.placesOf(id)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.size != info.Size() || !p.at.Equal(info.ModTime()) {
-		p.index, p.size, p.at = pcap.Index{}, info.Size(), info.ModTime() // the file has been replaced
+	if p.size != size || !p.at.Equal(written) {
+		p.index, p.size, p.at = pcap.Index{}, size, written // the file has been replaced
 	}
-	return p.index.Packets(&untilDone{on, ctx}, want, emit)
+	return p.index.Packets(&untilDone{file, ctx}, want, emit)
 }
 
 // placesOf returns the index of a capture. The least recently used one is evicted.
@@ -79,7 +73,7 @@ func (c *Captures) forget(id string) {
 
 // untilDone is a file whose reads fail once a context is done.
 type untilDone struct {
-	*os.File
+	io.ReadSeeker
 	ctx context.Context
 }
 
@@ -87,7 +81,5 @@ func (f *untilDone) Read(p []byte) (int, error) {
 	if err := f.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return f.File.Read(p)
+	return f.ReadSeeker.Read(p)
 }
-
-var _ io.ReadSeeker = (*untilDone)(nil)

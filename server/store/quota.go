@@ -111,19 +111,50 @@ func (q *Quota) took(c *Captures, n int64) {
 }
 
 // bytes returns the bytes of all captures; those of a folder that is gone are 0.
-func (c *Captures) bytes() (n int64) {
+func (c *Captures) bytes() int64 {
+	_, n := c.count()
+	return n
+}
+
+// count returns the number of captures, and the bytes of all, wherever they are.
+func (c *Captures) count() (captures int, n int64) {
 	root, err := c.dir.root()
 	if err != nil {
-		return 0
+		return 0, 0
 	}
 	defer root.Close()
 	entries, _ := fs.ReadDir(root.FS(), ".")
 	for _, e := range entries {
 		if info, err := e.Info(); err == nil && (strings.HasSuffix(e.Name(), captureEnding) || isTemporary(e.Name())) {
 			n += info.Size()
+			if strings.HasSuffix(e.Name(), captureEnding) {
+				captures++
+			}
 		}
 	}
-	return n
+	for _, id := range awayIn(entries) {
+		if at, err := c.where(root, id); err == nil {
+			captures++
+			n += at.size
+		}
+	}
+	return captures, n
+}
+
+// Usage is what the captures of a folder take, and may take.
+type Usage struct {
+	Captures int
+	Bytes    int64 // those of files that are being written included
+	Quota    struct{ Each, All int64 }
+}
+
+// Usage returns what the captures take.
+func (c *Captures) Usage() (u Usage) {
+	u.Captures, u.Bytes = c.count()
+	if c.quota != nil {
+		u.Quota.Each, u.Quota.All = c.quota.Each, c.quota.All
+	}
+	return u
 }
 
 // Quota returns the bytes that the captures may take, 0 for any number.

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,6 +16,7 @@ type Recording struct {
 	in   *Captures
 	id   string
 	f    *os.File
+	size atomic.Int64 // of what was written as a whole
 	once sync.Once
 }
 
@@ -23,11 +25,46 @@ func (r *Recording) Write(data []byte) (int, error) {
 	if err := r.in.dir.step("write"); err != nil {
 		return 0, err
 	}
-	return r.f.Write(data)
+	n := 0
+	err := r.commit(func() (err error) {
+		n, err = r.f.Write(data)
+		return err
+	}, Change{Kind: Spliced, Name: r.id + captureEnding, At: r.size.Load(), Data: data})
+	if err == nil {
+		r.size.Add(int64(n))
+	}
+	return n, err
 }
 
 // Truncate is as in os.File.
-func (r *Recording) Truncate(size int64) error { return r.f.Truncate(size) }
+func (r *Recording) Truncate(size int64) error {
+	r.size.Store(min(size, r.size.Load()))
+	return r.commit(func() error { return r.f.Truncate(size) }, Change{Kind: Spliced, Name: r.id + captureEnding, At: size})
+}
+
+// commit makes a change of the file, which is of the folder unless it was deleted.
+func (r *Recording) commit(do func() error, c Change) error {
+	if r.in.dir.journal == nil {
+		return do()
+	}
+	r.in.dir.mu.Lock() // so that it is not deleted meanwhile
+	defer r.in.dir.mu.Unlock()
+	if r.Gone() {
+		return do()
+	}
+	return r.in.dir.commit(do, c)
+}
+
+// Recorded returns the bytes of a capture that is being recorded which will stay; ok is false if it is not being recorded.
+func (c *Captures) Recorded(id string) (size int64, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r := c.running[id]
+	if r == nil {
+		return 0, false
+	}
+	return r.size.Load(), true
+}
 
 // Sync is as in os.File.
 func (r *Recording) Sync() error { return r.f.Sync() }
@@ -67,6 +104,7 @@ func (r *Recording) Discard() {
 func (c *Captures) recorded(id string, said bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	delete(c.running, id)
 	if c.recordings[id] = false; said {
 		delete(c.recordings, id)
 	}
@@ -97,7 +135,14 @@ const recordedPiece = 96 << 10
 // Lacks returns what a capture that was recorded here lacks of the traffic, "" if nothing.
 func (x *Capture) Lacks() string {
 	var all []string
-	if x.Unfinished && !x.recording {
+	if x.Collected != nil && x.Collected.Lost > 0 {
+		all = append(all, fmt.Sprintf("%d bytes of the recording of collector %s before it were lost on the way", x.Collected.Lost, x.Collected.By))
+	}
+	switch {
+	case !x.Unfinished || x.recording:
+	case x.Collected != nil:
+		all = append(all, fmt.Sprintf("the end of this recording has not come from collector %s", x.Collected.By))
+	default:
 		all = append(all, "the program ended without closing this recording: what came in its last 0.1 s may be missing")
 	}
 	if x.Unrecorded == 1 {
@@ -126,7 +171,7 @@ func (c *Captures) begin(root *os.Root, x Capture) (*os.File, error) {
 		err = c.dir.step("rename")
 	}
 	if err == nil {
-		err = root.Rename(temp, x.ID+captureEnding)
+		err = c.dir.commit(func() error { return root.Rename(temp, x.ID+captureEnding) }, Change{Kind: Spliced, Name: x.ID + captureEnding})
 	}
 	if err != nil {
 		return nil, err
@@ -152,7 +197,7 @@ func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ *Recording,
 	x := Capture{ID: newCaptureID(now), Name: cutName(like.Name), Added: now.UTC(), Keys: like.Keys, Settings: like.Settings, Listener: like.Listener, Unfinished: true, recording: true}
 	f, err := c.begin(root, x)
 	if err != nil {
-		_ = root.Remove(x.ID + aboutEnding)
+		_ = c.dir.discard(root, x.ID+aboutEnding)
 		_ = root.Remove(temporaryOf(x.ID))
 		return Capture{}, nil, err
 	}
@@ -163,8 +208,9 @@ func (c *Captures) Record(like Capture, now time.Time) (_ Capture, _ *Recording,
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.recordings == nil {
-		c.recordings = map[string]bool{}
+		c.recordings, c.running = map[string]bool{}, map[string]*Recording{}
 	}
 	c.recordings[x.ID] = true
-	return x, &Recording{in: c, id: x.ID, f: f}, nil
+	c.running[x.ID] = &Recording{in: c, id: x.ID, f: f}
+	return x, c.running[x.ID], nil
 }

@@ -32,3 +32,6 @@ func megabytes(n int64) string {
 	}
 	return fmt.Sprintf("%d MiB", n>>20)
 }
+
+// Space returns the bytes of a folder's disk that this program may still write, and all of them; an error where that is unknown.
+func Space(folder string) (free, total int64, err error) { return space(folder) }

@@ -53,7 +53,7 @@ func (s *Secret) Write(text []byte) (err error) {
 		err = e
 	}
 	if err == nil {
-		err = root.Rename(temporary, s.name)
+		err = s.data.commit(func() error { return root.Rename(temporary, s.name) }, Change{Kind: Stored, Name: s.name, Data: text, Secret: true})
 	}
 	if err != nil {
 		_ = root.Remove(temporary)

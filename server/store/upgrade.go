@@ -100,7 +100,7 @@ func (d *Data) readFormat() (format, []byte, error) {
 func (d *Data) writeFormat(f format, old []byte) error {
 	text, err := MergeJSON(f, old)
 	if err == nil {
-		_, err = (&Dir{path: d.path, log: d.log, troubles: &d.troubles}).Write(formatFile, append(text, '\n'), nil)
+		_, err = (&Dir{path: d.path, log: d.log, troubles: &d.troubles, record: d.record}).Write(formatFile, append(text, '\n'), nil)
 	}
 	if errors.Is(err, ErrReadOnly) && d.lock == nil { // nothing can be stored there anyway
 		d.log.Warn("the format of the data folder is not written", "folder", d.path, "error", err)

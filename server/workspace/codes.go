@@ -1,9 +1,12 @@
 package workspace
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"path"
+	"slices"
 	"strings"
 
 	"wirebench/defs/schema"
@@ -46,17 +49,8 @@ const maxCodeTries = 5
 // is. It returns the name of the map, and the step that undoes it all, nil if nothing was changed. The error is a *CodeError, a *NameError,
 // or one of the disk; then nothing was changed.
 func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *history.Step, err error) {
-	dialect := w.Now().Dialect
-	if dialect.Codes == nil {
-		return "", nil, badCode("the codes of this protocol are part of the definitions")
-	}
-	for _, c := range g.Codes {
-		if name := MessageName(c.Message); !text.IsName(name) {
-			return "", nil, badCode("%.100q is not the name of a message: letters, digits and _ are allowed", c.Message)
-		}
-		if c.Code > dialect.Codes.Max {
-			return "", nil, badCode("the code %d is above %d", c.Code, dialect.Codes.Max)
-		}
+	if err := w.Now().checkCodes(g.Codes); err != nil {
+		return "", nil, err
 	}
 	defer w.History.Write()
 	w.mu.Lock()
@@ -78,6 +72,87 @@ func (w *Workspace) GiveCodes(g GivenCodes) (codeMap string, step *history.Step,
 		}
 		return codeMap, step, w.reload(false)
 	}
+}
+
+// checkCodes refuses codes that no code map of the language can have.
+func (s *Snapshot) checkCodes(codes []GivenCode) error {
+	if s.Dialect.Codes == nil {
+		return badCode("the codes of this protocol are part of the definitions")
+	}
+	for _, c := range codes {
+		if name := MessageName(c.Message); !text.IsName(name) {
+			return badCode("%.100q is not the name of a message: letters, digits and _ are allowed", c.Message)
+		}
+		if c.Code > s.Dialect.Codes.Max {
+			return badCode("the code %d is above %d", c.Code, s.Dialect.Codes.Max)
+		}
+	}
+	return nil
+}
+
+// SuggestCodes returns the code map that GiveCodes would change, with its text and the text that it would get, for a suggestion.
+func (w *Workspace) SuggestCodes(g GivenCodes) (codeMap string, s *Suggestion, err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	snap := w.Now()
+	if err := snap.checkCodes(g.Codes); err != nil {
+		return "", nil, err
+	}
+	if codeMap, err = w.mapToChange(g.Map); err != nil {
+		return "", nil, err
+	}
+	before, after, err := snap.withCodes(codeMap, g)
+	return codeMap, &Suggestion{Base: before, Text: after}, err
+}
+
+// withCodes returns the text of a code map, "" if there is none, and the same with codes.
+func (s *Snapshot) withCodes(codeMap string, g GivenCodes) (before, after string, err error) {
+	if f := s.Library.mapNamed(codeMap); f != nil {
+		before = f.Text
+	}
+	codes := make([]schema.GivenCode, len(g.Codes))
+	for i, one := range g.Codes {
+		codes[i] = schema.GivenCode{Name: MessageName(one.Message), Code: one.Code}
+	}
+	after, other := s.Dialect.Codes.Set(source.New(codeMap, before), codes, g.Take)
+	if other.Name != "" {
+		return before, "", &CodeError{Reason: fmt.Sprintf("%s has the code %d in %s", other.Name, other.Code, codeMap), Other: other.Name}
+	}
+	return before, after, nil
+}
+
+// WithCode returns the library as it is read if a message, which has no code, gets one: the given code or, if that is nil, the code that an open
+// suggestion for a code map gives it. It returns nil if there is none. The result is cached as those of As are.
+func (w *Workspace) WithCode(message string, code *uint32) (*Snapshot, uint32, error) {
+	snap, name := w.Now(), MessageName(message)
+	if code == nil {
+		code = w.suggestedCode(name)
+	}
+	if code == nil || snap.Dialect.Codes == nil {
+		return nil, 0, nil
+	}
+	given := []GivenCode{{name, *code}}
+	if err := snap.checkCodes(given); err != nil {
+		return nil, 0, err
+	}
+	codeMap := cmp.Or(snap.CodeMap, snap.Dialect.Codes.New)
+	if snap.Library.mapNamed(codeMap) == nil { // it is from elsewhere, or there is none
+		for name, code := range snap.Options.Codes {
+			given = append(given, GivenCode{name, code})
+		}
+		slices.SortFunc(given[1:], func(a, b GivenCode) int { return strings.Compare(a.Message, b.Message) })
+		slices.Reverse(given) // of two that have a code the last one gets it
+	}
+	_, text, err := snap.withCodes(codeMap, GivenCodes{Codes: given, Take: true})
+	if err != nil {
+		return nil, 0, err
+	}
+	next, err := w.variant(fmt.Sprintf("code %d of %s", *code, name), func(set *Settings, base *Snapshot) error {
+		err := apply(base.chosen, set, base.Library)
+		set.Codes = source.New(codeMap, text)
+		return err
+	})
+	return next, *code, err
 }
 
 // MessageName returns the name of a message without its version.
@@ -120,34 +195,45 @@ func (w *Workspace) mapToChange(wanted string) (string, error) {
 
 // setCodes writes the map with the codes. The caller holds the lock.
 func (w *Workspace) setCodes(codeMap string, g GivenCodes) (*history.Step, error) {
-	snap := w.Now()
-	f, c := snap.Library.mapNamed(codeMap), history.Change{Name: codeMap}
-	if f != nil {
-		c.Before = []byte(f.Text)
+	before, next, err := w.Now().withCodes(codeMap, g)
+	if err != nil || next == before {
+		return nil, err
 	}
-	codes := make([]schema.GivenCode, len(g.Codes))
-	for i, one := range g.Codes {
-		codes[i] = schema.GivenCode{Name: MessageName(one.Message), Code: one.Code}
-	}
-	next, other := snap.Dialect.Codes.Set(source.New(codeMap, string(c.Before)), codes, g.Take)
-	if other.Name != "" {
-		return nil, &CodeError{Reason: fmt.Sprintf("%s has the code %d in %s", other.Name, other.Code, codeMap), Other: other.Name}
-	}
-	if next == string(c.Before) {
-		return nil, nil
+	c, isNew := history.Change{Name: codeMap}, w.Now().Library.mapNamed(codeMap) == nil
+	if !isNew {
+		c.Before = []byte(before)
 	}
 	c.After = []byte(next)
-	if err := w.checkName(codeMap, c.After); err != nil {
-		return nil, err
-	}
-	if err := w.room(len(c.After)-len(c.Before), f == nil); err != nil {
-		return nil, err
-	}
 	about := fmt.Sprintf("%d codes in %s", len(g.Codes), codeMap)
 	if len(g.Codes) == 1 {
 		about = fmt.Sprintf("the code of %s in %s", MessageName(g.Codes[0].Message), codeMap)
 	}
-	return w.History.Do(history.Act{About: about, Who: g.Who, Changes: []history.Change{c}})
+	return w.changeMap(about, g.Who, c)
+}
+
+// changeMap writes a code map, in a step that can be undone. The caller holds the lock.
+func (w *Workspace) changeMap(about string, who []string, c history.Change) (*history.Step, error) {
+	if err := w.checkName(c.Name, c.After); err != nil {
+		return nil, err
+	}
+	if err := w.room(len(c.After)-len(c.Before), c.Before == nil); err != nil {
+		return nil, err
+	}
+	return w.History.Do(history.Act{About: about, Who: who, Changes: []history.Change{c}})
+}
+
+// acceptCodes writes the code map of a suggestion. Code maps have no revisions: the step names the people, and can be undone.
+func (w *Workspace) acceptCodes(suggested, accepted string, who []string, c history.Change) error {
+	if bytes.Equal(c.Before, c.After) {
+		return nil
+	}
+	defer w.History.Write()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if _, err := w.changeMap(fmt.Sprintf("codes in %s, suggested by %s and accepted by %s", c.Name, cmp.Or(suggested, "somebody"), cmp.Or(accepted, "somebody")), who, c); err != nil {
+		return err
+	}
+	return w.reload(false)
 }
 
 // keepMap stores the choice of the code map in use when the library gets a second one: the only map of a library is used without a choice.

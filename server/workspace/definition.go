@@ -8,6 +8,7 @@ import (
 
 	"wirebench/codec"
 	"wirebench/codec/view"
+	"wirebench/defs"
 	"wirebench/defs/diag"
 	"wirebench/defs/edit"
 	"wirebench/defs/schema"
@@ -53,6 +54,30 @@ func (s *Snapshot) Open(name, text string) (*Definition, error) {
 	}
 	d.compile()
 	return d, nil
+}
+
+// OpenFile returns a text as if it were stored in a file, with the first of its messages. Code maps and envelopes have none.
+func (s *Snapshot) OpenFile(file, text string) *Definition {
+	d := &Definition{Snap: s, File: source.New(file, text), Edited: true, Diagnostics: []diag.Info{}}
+	var list diag.List
+	switch {
+	case IsEnvelope(file):
+		list = s.CheckEnvelope(d.File)
+	case defs.IsCodeMap(file):
+		_, list = defs.ParseCodeMap(d.File)
+	case defs.IsValidity(file):
+		_, list = defs.ParseValidity([]*source.File{d.File})
+	default:
+		d.Snap, d.File = s.With(file, text)
+		if all := d.Messages(); len(all) > 0 {
+			d.Message = all[0]
+		}
+		d.compile()
+	}
+	for _, x := range list {
+		d.Diagnostics = append(d.Diagnostics, x.Info())
+	}
+	return d
 }
 
 // same returns the message of an edited text that corresponds to a stored one: the one with its name, or the one at its position, since

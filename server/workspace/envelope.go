@@ -18,6 +18,9 @@ func (s *Snapshot) HasEnvelopes() bool {
 	return ok && (p.Enveloped || len(s.Library.Envelopes) > 0 && s.takesEnvelope())
 }
 
+// Travels reports whether it is known how messages travel: envelopes do not say it, or one without mistakes does.
+func (s *Snapshot) Travels() bool { return !s.HasEnvelopes() || s.Envelope != nil || s.Carried }
+
 // takesEnvelope reports whether an envelope of the library is about the messages of the dialect: those of a dialect that needs one come first.
 func (s *Snapshot) takesEnvelope() bool {
 	for _, dialect := range s.Library.Dialects() {

@@ -76,11 +76,11 @@ func (w *Workspace) purgeThreads(names []string, out *Purged) error {
 			now, merged := "", ""
 			if s.State == "open" {
 				var err error
-				if now, merged, err = w.merged(x.Thread); err != nil || now == merged {
-					now, merged = "", "" // its definition is gone, or has it
+				if now, merged, err = w.merged(x.Thread); err != nil || now == merged || snap.File(x.File) == nil {
+					now, merged = "", "" // its definition is gone, or not there yet, or has it
 				}
 			}
-			if s.Base != now {
+			if s.Base != now || s.Text != merged {
 				s.Base, s.Text = now, merged
 				out.Suggestions++
 			}

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -40,6 +42,7 @@ type Thread struct {
 	Message string `json:"message,omitempty" doc:"the message at the line, or the first of the definition"`
 	Line    int    `json:"line,omitempty" doc:"in the stored text; absent if the line is gone"`
 	Path    string `json:"path,omitempty" doc:"the field at the line"`
+	New     bool   `json:"new,omitempty" doc:"it suggests a file that does not exist"`
 	Now     string `json:"now,omitempty" doc:"the line as it is"`
 	Was     string `json:"was,omitempty" doc:"the line when the thread was begun"`
 
@@ -66,10 +69,10 @@ type Remark struct {
 	Mentions []string  `json:"mentions,omitempty" doc:"names after an @"`
 }
 
-// Suggestion is a changed text of a definition that somebody else is to accept.
+// Suggestion is a changed or new text of a definition or a code map that somebody else is to accept.
 type Suggestion struct {
 	State string `json:"state" enum:"open,accepted,declined"`
-	Base  string `json:"base" doc:"the text that was changed"`
+	Base  string `json:"base" doc:"the text that was changed; empty for a new file"`
 	Text  string `json:"text" doc:"the text that is suggested"`
 }
 
@@ -107,6 +110,14 @@ type accepting struct {
 
 func (x *storedThread) accepted(by string) {
 	x.Suggestion.State, x.Open, x.ClosedBy, x.Accepting = "accepted", false, by, nil
+}
+
+// isNew reports whether a thread suggests a file that did not exist.
+func (x *Thread) isNew() bool { return x.Suggestion != nil && x.Suggestion.Base == "" }
+
+// isCodeMap reports whether a file of a name has codes of messages.
+func (s *Snapshot) isCodeMap(name string) bool {
+	return s.Dialect.Codes != nil && s.Dialect.Codes.Is(name)
 }
 
 // finishThreads closes suggestions that the program had accepted when it ended. It is called before anything else changes the files.
@@ -228,6 +239,9 @@ func (w *Workspace) shown(snap *Snapshot, x *storedThread, lines map[string]map[
 	out.Line, out.Path, out.Now, out.Message = 0, "", "", ""
 	f := snap.File(x.File)
 	if x.File == "" || f == nil {
+		if out.New = x.isNew(); out.New && !snap.isCodeMap(x.File) {
+			out.Message = snap.NameOfNew(path.Base(x.File))
+		}
 		return out
 	}
 	beside := snap.MessagesOf(f)
@@ -367,22 +381,31 @@ func (w *Workspace) Begin(by string, n NewThread) (Thread, error) {
 			t.all = append(t.all, x)
 			return x, nil
 		}
-		f := snap.File(n.File)
-		if f == nil {
-			return nil, NotFound(n.File, func() string { return "" })
-		}
-		x.File = f.Name
-		now := source.UnixLines(f.Text)
-		t.text[f.Name] = now
 		if s := n.Suggestion; s != nil {
 			if len(s.Text) > maxSuggestion || len(s.Base) > maxSuggestion {
 				return nil, &ThreadError{Reason: fmt.Sprintf("a suggested text has at most %d bytes", maxSuggestion)}
 			}
 			x.Suggestion = &Suggestion{State: "open", Base: source.UnixLines(s.Base), Text: source.UnixLines(s.Text)}
 			if x.Suggestion.Base == x.Suggestion.Text {
-				return nil, &ThreadError{Reason: "the suggested text is that of before"}
+				return nil, &ThreadError{Reason: "the suggestion changes nothing"}
 			}
-			n.Line = max(n.Line, firstChange(x.Suggestion.Base, now, x.Suggestion.Text))
+		}
+		f := snap.File(n.File)
+		if x.File = n.File; f == nil && x.isNew() {
+			if err := w.checkName(n.File, []byte(n.Suggestion.Text)); err != nil {
+				return nil, err
+			}
+			t.text[x.File] = ""
+			t.all = append(t.all, x)
+			return x, nil
+		}
+		if f == nil {
+			return nil, NotFound(n.File, func() string { return "" })
+		}
+		now := source.UnixLines(f.Text)
+		t.text[f.Name] = now
+		if s := x.Suggestion; s != nil {
+			n.Line = max(n.Line, firstChange(s.Base, now, s.Text))
 		}
 		lines := strings.SplitAfter(now, "\n")
 		if n.Line < 1 || n.Line > len(lines) {
@@ -463,14 +486,17 @@ func (w *Workspace) Forget(id string) error {
 
 var errNoThread = &ThreadError{Reason: "there is no such comment or suggestion", Gone: true}
 
-// Merged returns the present text of the definition of a suggestion, and that text with the suggested changes. Where both have changed a
-// place since, both texts are there.
-func (w *Workspace) Merged(id string) (now, merged string, err error) {
-	x, err := w.suggestion(id)
-	if err != nil {
-		return "", "", err
+// Merged returns a suggestion, the present text of its definition, "" if there is none, and that text with the suggested changes. Where both have
+// changed a place since, both texts are there. Of one that is closed the texts are those that it was made of.
+func (w *Workspace) Merged(id string) (x Thread, now, merged string, err error) {
+	if x, err = w.suggestion(id); err != nil {
+		return x, "", "", err
 	}
-	return w.merged(x)
+	if x.Suggestion.State != "open" {
+		return x, x.Suggestion.Base, x.Suggestion.Text, nil
+	}
+	now, merged, err = w.merged(x)
+	return x, now, merged, err
 }
 
 // suggestion returns a copy of a thread with a suggestion.
@@ -492,15 +518,61 @@ func (w *Workspace) suggestion(id string) (x Thread, err error) {
 }
 
 func (w *Workspace) merged(x Thread) (now, merged string, err error) {
-	f := w.Now().File(x.File)
-	if f == nil {
+	snap, s := w.Now(), x.Suggestion
+	f := snap.File(x.File)
+	switch {
+	case f != nil:
+		now = source.UnixLines(f.Text)
+	case !x.isNew():
 		return "", "", &ThreadError{Reason: "the definition " + x.File + " is gone"}
 	}
-	now = source.UnixLines(f.Text)
-	return now, collab.Merge(collab.NewText(x.Suggestion.Base), collab.NewText(x.Suggestion.Text), collab.NewText(now)).String(), nil
+	text, isClear := collab.MergeClearly(collab.NewText(s.Base), collab.NewText(s.Text), collab.NewText(now))
+	if merged = text.String(); now == s.Text { // as of a file that has come into being since
+		merged = now
+	} else if snap.isCodeMap(x.File) && f != nil && (!isClear || x.isNew()) {
+		return snap.mergedCodes(f, s)
+	}
+	return now, merged, nil
 }
 
-// Accept writes the changes of a suggestion into its definition, and closes it.
+// mergedCodes gives the codes of a suggestion to a code map that others have changed at the same lines.
+func (s *Snapshot) mergedCodes(f *source.File, of *Suggestion) (now, merged string, err error) {
+	before, _ := s.Dialect.Codes.Read(source.New(f.Name, of.Base))
+	after, _ := s.Dialect.Codes.Read(source.New(f.Name, of.Text))
+	g := GivenCodes{}
+	for _, name := range slices.Sorted(maps.Keys(after)) {
+		if was, ok := before[name]; !ok || was != after[name] {
+			g.Codes = append(g.Codes, GivenCode{name, after[name]})
+		}
+	}
+	if now, merged, err = s.withCodes(f.Name, g); err != nil {
+		err = &ThreadError{Reason: err.Error() + ": it was given since the suggestion was made"}
+	}
+	return source.UnixLines(now), source.UnixLines(merged), err
+}
+
+// suggestedCode returns the code that the newest open suggestion for a code map gives a message, nil if none does.
+func (w *Workspace) suggestedCode(name string) *uint32 {
+	codes := w.Now().Dialect.Codes
+	t := &w.threads
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if codes == nil || w.loadThreads() != nil {
+		return nil
+	}
+	for _, x := range slices.Backward(t.all) {
+		if x.Open && x.Suggestion != nil && codes.Is(x.File) {
+			given, _ := codes.Read(source.New(x.File, x.Suggestion.Text))
+			if code, ok := given[name]; ok {
+				return &code
+			}
+		}
+	}
+	return nil
+}
+
+// Accept writes the changes of a suggestion into its definition, or its text into a new file, and closes it. The history names who has suggested it
+// and who accepts it.
 func (w *Workspace) Accept(by, id string) (Thread, error) {
 	x, err := w.suggestion(id)
 	if err != nil {
@@ -514,6 +586,12 @@ func (w *Workspace) Accept(by, id string) (Thread, error) {
 		return Thread{}, err
 	}
 	f, err := w.Files.Read(x.File)
+	switch {
+	case err == nil && x.isNew() && merged != x.Suggestion.Text && !w.Now().isCodeMap(x.File):
+		return Thread{}, &ThreadError{Reason: x.File + " exists since the suggestion was made, with another text: open the suggestion in the editor"}
+	case err != nil && x.isNew() && notThere(err):
+		merged, err = w.LikeOthers(merged), nil
+	}
 	if err != nil {
 		return Thread{}, err
 	}
@@ -533,11 +611,24 @@ func (w *Workspace) Accept(by, id string) (Thread, error) {
 	if err := mark(&accepting{by, store.RevisionOf([]byte(merged))}); err != nil {
 		return Thread{}, err
 	}
-	if _, err := w.SaveBy([]string{x.By}, x.File, []byte(merged), &f.Revision); err != nil {
+	who := []string{by, x.By}
+	if by == "" || by == x.By {
+		who = who[1:]
+	}
+	if w.Now().isCodeMap(x.File) {
+		err = w.acceptCodes(x.By, by, who, history.Change{Name: x.File, Before: f.Text, After: []byte(merged)})
+	} else {
+		_, err = w.SaveBy(who, x.File, []byte(merged), &f.Revision)
+	}
+	if err != nil {
 		return Thread{}, errors.Join(err, mark(nil))
 	}
 	return w.changeThread(id, func(x *storedThread) error {
 		x.accepted(by)
+		if text := w.threads.text[x.File]; x.isNew() { // it has a place from now on
+			line, _, _ := strings.Cut(text, "\n")
+			x.To = len(collab.NewText(line))
+		}
 		return nil
 	})
 }

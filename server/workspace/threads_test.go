@@ -98,7 +98,7 @@ func TestSuggestion(t *testing.T) {
 		t.Fatal(err)
 	}
 	const want = "byte first\nuint32 a\nfloat b\nuint32 c # last\n"
-	if now, merged, err := w.Merged(x.ID); err != nil || merged != want || now == merged {
+	if _, now, merged, err := w.Merged(x.ID); err != nil || merged != want || now == merged {
 		t.Fatalf("%q %v", merged, err)
 	}
 	if x, err = w.Accept("bob", x.ID); err != nil || x.Open || x.Suggestion.State != "accepted" || x.ClosedBy != "bob" || x.Line != 3 {
@@ -128,6 +128,121 @@ func TestSuggestion(t *testing.T) {
 	}
 	if y, err = w.Resolve("bob", y.ID, true); err != nil || y.Suggestion.State != "open" || !y.Open {
 		t.Fatal(y, err)
+	}
+}
+
+// A suggestion of a new file is one with its text; accepted, the file is there, once, with both people in its history. A file that has come into
+// being meanwhile is never overwritten.
+func TestSuggestionOfNewFile(t *testing.T) {
+	w, dir, home := threadsOf(t, map[string]string{"C_A.1.def": "uint32 a\n"})
+	begin := func(file, text string) Thread {
+		t.Helper()
+		x, err := w.Begin("ann", NewThread{File: file, Text: "why", Suggestion: &Suggestion{Text: text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	var no *ThreadError
+	one, other, same := begin("C_B.1.def", "uint32 b\n"), begin("C_B.1.def", "uint64 b\n"), begin("C_B.1.def", "uint32 b\n")
+	if !one.New || one.Message != "C_B.1" || one.Line != 0 || w.Now().File("C_B.1.def") != nil {
+		t.Errorf("%+v", one)
+	}
+	w = openThreads(t, dir, home)
+	if _, now, merged, err := w.Merged(one.ID); err != nil || now != "" || merged != "uint32 b\n" {
+		t.Errorf("%q %q %v", now, merged, err)
+	}
+	x, err := w.Accept("bob", one.ID)
+	if err != nil || x.New || x.Line != 1 || x.Suggestion.State != "accepted" {
+		t.Fatalf("%+v %v", x, err)
+	}
+	if f := w.Now().File("C_B.1.def"); f == nil || f.Text != "uint32 b\n" {
+		t.Errorf("%+v", f)
+	}
+	if all, err := w.History.Of("C_B.1.def"); err != nil || len(all) != 1 || strings.Join(all[0].Who, " ") != "bob ann" {
+		t.Errorf("%+v %v", all, err)
+	}
+	if _, err := w.Accept("bob", other.ID); !errors.As(err, &no) || w.Now().File("C_B.1.def").Text != "uint32 b\n" {
+		t.Error(err)
+	}
+	if x, err = w.Accept("bob", same.ID); err != nil || w.Now().File("C_B.1.def").Text != "uint32 b\n" {
+		t.Errorf("%+v %v", x, err)
+	}
+	for _, name := range []string{"", "../C.1.def", ".hidden/C_C.1.def", "A/../../B.1.def"} {
+		if x, err := w.Begin("ann", NewThread{File: name, Text: "why", Suggestion: &Suggestion{Text: "uint32 b\n"}}); err == nil {
+			t.Errorf("%q: %+v", name, x)
+		}
+	}
+
+	// Codes go by their lines: those of others stay, and one that another message has got is said.
+	codes := func(list ...GivenCode) Thread {
+		t.Helper()
+		name, s, err := w.SuggestCodes(GivenCodes{Codes: list})
+		if err != nil {
+			t.Fatal(err)
+		}
+		x, err := w.Begin("ann", NewThread{File: name, Text: "why", Suggestion: s})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	first, second, third := codes(GivenCode{"C_A", 7}, GivenCode{"C_B.1", 8}), codes(GivenCode{"C_C", 9}, GivenCode{"C_A", 7}), codes(GivenCode{"C_D", 8})
+	if code := w.suggestedCode("C_C"); code == nil || *code != 9 {
+		t.Error("the suggested code is not known")
+	}
+	for _, id := range []string{first.ID, second.ID} {
+		if _, err := w.Accept("bob", id); err != nil {
+			t.Fatal(err)
+		}
+	}
+	steps := w.History.Steps()
+	if len(steps) != 2 || steps[0].About != "codes in protocol.map, suggested by ann and accepted by bob" {
+		t.Fatalf("%+v", steps)
+	}
+	if _, err := w.Turn(steps[0].ID, true, false, "bob"); err != nil || w.Now().Options.Codes["C_C"] != 0 {
+		t.Error(err)
+	}
+	if _, err := w.Turn(steps[0].ID, false, false, "bob"); err != nil {
+		t.Error(err)
+	}
+	if _, err := w.Accept("bob", third.ID); !errors.As(err, &no) || !strings.Contains(err.Error(), "C_B has the code 8") {
+		t.Error(err)
+	}
+	if got := w.Now().Options.Codes; len(got) != 3 || got["C_A"] != 7 || got["C_B"] != 8 || got["C_C"] != 9 {
+		t.Errorf("%v", got)
+	}
+	if snap, code, err := w.WithCode("C_NEW.1", nil); snap != nil || err != nil {
+		t.Error(code, err)
+	}
+	ten := uint32(10)
+	if snap, code, err := w.WithCode("C_NEW.1", &ten); err != nil || code != 10 || snap.Options.Codes["C_NEW"] != 10 || len(snap.Options.Codes) != 4 {
+		t.Error(code, err)
+	}
+}
+
+// A purge removes the text of a suggestion for a file that is gone.
+func TestPurgeOfNewSuggestion(t *testing.T) {
+	w, _, home := threadsOf(t, map[string]string{"C_A.1.def": "uint32 a\n"})
+	if _, err := w.Save("C_B.1.def", []byte("uint32 hunter2\n"), nil); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Delete("C_B.1.def", nil); err != nil {
+		t.Fatal(err)
+	}
+	x, err := w.Begin("ann", NewThread{File: "C_B.1.def", Text: "again", Suggestion: &Suggestion{Text: "uint32 hunter2\nbyte b\n"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.Purge("C_B.1.def"); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(home, threadsFile))
+	if err != nil || strings.Contains(string(text), "hunter2") {
+		t.Errorf("%s %v", text, err)
+	}
+	if all, err := w.Threads(); err != nil || len(all) != 1 || all[0].ID != x.ID || all[0].Open || all[0].Suggestion.State != "declined" {
+		t.Errorf("%+v %v", all, err)
 	}
 }
 

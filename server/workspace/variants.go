@@ -39,6 +39,11 @@ func (w *Workspace) As(over settings.Settings) (*Snapshot, error) {
 	if key == (settings.Settings{}).Key() {
 		return w.Now(), nil
 	}
+	return w.variant(key, func(set *Settings, base *Snapshot) error { return apply(over.Over(base.chosen), set, base.Library) })
+}
+
+// variant returns the current library with other settings, which differ by their key. change sets them.
+func (w *Workspace) variant(key string, change func(set *Settings, base *Snapshot) error) (*Snapshot, error) {
 	v := w.variants.get(key)
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -51,7 +56,7 @@ func (w *Workspace) As(over settings.Settings) (*Snapshot, error) {
 		earlier = base
 	}
 	set := w.engine()
-	if err := apply(over.Over(base.chosen), &set, base.Library); err != nil {
+	if err := change(&set, base); err != nil {
 		return nil, err
 	}
 	next, err := rebuild(base.Library, set, earlier)
@@ -82,6 +87,9 @@ func (v *variants) get(key string) *variant {
 func (w *Workspace) CheckOver(next, old settings.Settings) error {
 	if next.List != nil {
 		return errors.New("list: only a project has this setting")
+	}
+	if next.Keep != nil {
+		return errors.New("keep: only a project has this setting")
 	}
 	if _, err := w.As(next); err != nil {
 		return err

@@ -192,7 +192,8 @@ func (p Page) Visible(role, name string) {
 			const hit = document.elementFromPoint(r.x + Math.min(r.width / 2, 200), r.y + r.height / 2);
 			return hit !== null && (e.contains(hit) || hit.contains(e));
 		});
-		return seen.length > 0 ? "" : all.length + " found, none visible";
+		const dialogs = [...document.querySelectorAll("dialog[open]")].map((e) => e.ariaLabel + ": " + e.innerText.replace(/\s+/g, " ").slice(0, 500));
+		return seen.length > 0 ? "" : all.length + " found, none visible; open dialogs: " + JSON.stringify(dialogs) + ", said: " + (document.querySelector(".toasts")?.innerText ?? "");
 	})()`, p.found(role, name))
 	if err := poll(p.Ctx, expression, func(s string) bool { why = s; return s == "" }); err != nil {
 		p.Fatalf("%s: %s (%v)", p.what(role, name), why, err)

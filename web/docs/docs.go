@@ -21,7 +21,7 @@ import (
 var files embed.FS
 
 // order lists the pages in reading order; it names every file.
-var order = []string{"start", "define", "cstructs", "formats", "protos", "captures", "filters", "wireshark", "analysis", "live", "replay", "protocol", "headers", "drones", "team", "cli", "api", "agents", "limits", "contributing"}
+var order = []string{"start", "define", "cstructs", "formats", "protos", "captures", "filters", "wireshark", "analysis", "live", "replay", "protocol", "headers", "drones", "team", "collect", "cluster", "operate", "cli", "api", "clients", "agents", "limits", "contributing"}
 
 // Page is one page of the manual.
 type Page struct {

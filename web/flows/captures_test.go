@@ -77,8 +77,10 @@ func TestFlowCapturesFilter(t *testing.T) {
 	p.Press("Enter")
 	f.shows(".across > [role=status]", "11 matches in 2 captures")
 	f.axe("a filter over all captures")
-	cells("of the first", "talk", "10 50 ")
-	cells("of the second", "lossy", "1 21 1")
+	f.shots("across")
+	cells("of the first", "talk", "10op == 0x7777 && dir == s2c 10 50 ")
+	cells("of the second", "lossy", "1problem 1 21 1")
+	f.is("the totals", `[...document.querySelectorAll(".totals li")].map((e) => e.textContent).join(", ") === "op == 0x7777 && dir == s2c 10 in 1 capture, problem 1 in 1 capture"`)
 	p.Press("Escape")
 	p.Visible("button", "Filter all captures…")
 	cells("the counts stay", "talk", "50 ")
@@ -86,9 +88,16 @@ func TestFlowCapturesFilter(t *testing.T) {
 	p.Focused("textbox", "Filter of all captures")
 	p.Type("dir == s2c")
 	p.Press("Enter")
-	p.Click("link", "10")
+	p.Press("Ctrl+A")
+	p.Type(`= "text 3"`)
+	p.Press("Enter")
+	f.shows(".across > [role=status]", "11 matches in 1 capture")
+	f.is("by field", `document.querySelector(".totals").textContent === "C_SAY.text 9 in 1 captureop == 0x7777 && dir == s2c (bytes) 2 in 1 capture"`)
+	p.Click("button", "C_SAY.text")
+	f.shows(".across > [role=status]", "9 matches in 1 capture")
+	p.Click("link", "9")
 	browsertest.Arrive(t, f.ctx, "#frames .frame")
-	f.counts("50 frames · 10 shown")
+	f.counts("50 frames · 9 shown")
 }
 
 // Two captures are compared by their types, from the menu of one of them; each number opens the capture with its frames.
@@ -122,4 +131,29 @@ func TestFlowCapturesCompare(t *testing.T) {
 	browsertest.Arrive(t, f.ctx, "#frames .frame")
 	f.counts("21 frames · 20 shown")
 	f.is("the frame is chosen", `document.querySelector(".frame.cur .fc-n")?.textContent === "2"`)
+}
+
+// Where captures go by themselves, the list says when, and which have gone; one can be kept from its menu.
+func TestFlowCapturesKept(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "muta", map[string]string{"game.def": servertest.SayAndPing})
+	x := servertest.Keep(t, s, "a.txt", []byte(servertest.Follow))
+	ws := s.Projects.Find("one")
+	if _, err := ws.Home.Write("removed.json", []byte(`[{"id":"1","name":"monday.pcap","size":2048,"at":"2026-11-01T10:00:00Z","why":"age"}]`), nil); err != nil {
+		t.Fatal(err)
+	}
+	if code := servertest.AskJSON(t, s, "PATCH", "/api/v1/projects/one/settings", `{"keep": {"age": "30d"}}`, nil); code != 200 {
+		t.Fatal(code)
+	}
+	f := flow{t, browsertest.Open(t, serve(t, s).URL+"/p/one/captures", ".place-list")}
+	f.shows("main.place details > summary", "captures are removed after 30d; those with a note, a mark, a marker or a comment stay; 1 was removed, the last on 2026-11-01")
+	f.do(`document.querySelector("main.place summary").click()`)
+	f.shows("main.place details", "monday.pcap, 2 KiB; it was too old")
+	f.axe("captures that go")
+	f.page().Click("button", "More about a.txt")
+	f.page().Click("menuitem", "Keep for ever")
+	f.shows(".place-list", "kept")
+	if now, err := ws.Captures.Get(x.ID); err != nil || !now.Keep {
+		t.Errorf("%+v %v", now, err)
+	}
 }

@@ -354,6 +354,7 @@ func TestFlowLiveMarkers(t *testing.T) {
 		f.page().Gone("button", name) // no control is left for it
 	}
 	f.counts("44 frames")
+	f.is("nothing of the list is live", `document.querySelector(".frames-line .doing").textContent === ""`)
 	f.click("#live-recording")
 	browsertest.Arrive(t, f.ctx, `html.live:not(:has(#live-bar)) #frames`)
 	f.counts("44 frames")

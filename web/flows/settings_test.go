@@ -65,6 +65,63 @@ func TestFlowDecodeAs(t *testing.T) {
 	o.Visible("button", "Settings in force: protocol.387396.map")
 }
 
+// How long captures stay is a setting of the project; resetting what the dialog shows leaves what others have chosen elsewhere.
+func TestFlowProjectSettings(t *testing.T) {
+	t.Parallel()
+	f := beginCapture(t, servertest.ChatFiles, servertest.Chat(t, 20), "")
+	if code := servertest.Request(t, f.s, "PATCH", "/api/v1/projects/one/settings", []byte(`{"list":{"filters":[{"name":"ours","text":"len > 3"}]},"save_typed":true}`), nil); code != 200 {
+		t.Fatal(code)
+	}
+	servertest.Keep(t, f.s, "other.pcapng", servertest.Chat(t, 30))
+	type chosen struct {
+		Keep *struct {
+			Age   string
+			Bytes int64
+		}
+		Ports     []int
+		List      *struct{ Filters []struct{ Name string } }
+		SaveTyped bool `json:"save_typed"`
+	}
+	stored := func() chosen {
+		t.Helper()
+		var out struct{ Settings chosen }
+		if code := servertest.Request(t, f.s, "GET", "/api/v1/projects/one/settings/in-force", nil, &out); code != 200 {
+			t.Fatal(code)
+		}
+		return out.Settings
+	}
+	p := f.page()
+	project := func() {
+		t.Helper()
+		f.tool("Decode as…")
+		p.Choose("Settings of", "the project One protocol, for all its captures and definitions")
+		p.Visible("textbox", "Captures go after")
+	}
+	project()
+	p.Fill("textbox", "Captures take at most", "1 kB")
+	p.Click("button", "Apply")
+	p.Says("1 capture will be removed for good within a minute, other.pcapng first. Apply again to do so.")
+	if got := stored(); got.Keep != nil {
+		t.Errorf("it is applied without being asked twice: %+v", got)
+	}
+	p.Fill("textbox", "Captures go after", "14d")
+	p.Fill("textbox", "Captures take at most", "1.5 GB")
+	p.Fill("textbox", "Ports of the server", "7801")
+	f.shots("project-settings")
+	p.Click("button", "Apply")
+	f.is("it is applied", `document.querySelector("dialog[open]") === null`)
+	if got := stored(); got.Keep == nil || got.Keep.Age != "14d" || got.Keep.Bytes != 1_500_000_000 || len(got.Ports) != 1 {
+		t.Errorf("%+v", got)
+	}
+	project()
+	f.is("it is shown", `document.querySelector("[name=keep_age]").value === "14d" && document.querySelector("[name=keep_bytes]").value === "1500 MB"`)
+	p.Click("button", "Reset all")
+	f.is("it is reset", `document.querySelector("dialog[open]") === null`)
+	if got := stored(); got.Keep != nil && (got.Keep.Age != "" || got.Keep.Bytes != 0) || len(got.Ports) > 0 || got.List == nil || len(got.List.Filters) != 1 || !got.SaveTyped {
+		t.Errorf("after the reset: %+v", got)
+	}
+}
+
 // The build that the client names is proposed with its evidence: accepted by one click, or dismissed for good.
 func TestFlowProposals(t *testing.T) {
 	browsertest.Require(t)

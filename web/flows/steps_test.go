@@ -36,7 +36,7 @@ func (f flow) is(what, expression string) {
 		return
 	}
 	var state string
-	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".definition-editor .cm-content")?.innerText + "\n" + location.href + "\nfocus: " + document.activeElement?.cloneNode().outerHTML.slice(0, 120) + "\nline: " + document.querySelector(".frames-line")?.innerText.replace(/\s+/g, " ") + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
+	_ = chromedp.Run(f.ctx, chromedp.Evaluate(`["notices", "definition-head", "definition-notes", "layout-head", "verdict", "bytes-head", "fields-head", "pointed"].map(id => id + ": " + document.getElementById(id)?.innerText.replace(/\s+/g, " ")).join("\n") + "\n" + document.querySelector(".toasts")?.innerText + "\n" + document.querySelector(".definition-editor .cm-content")?.innerText + "\n" + location.href + "\nfocus: " + document.activeElement?.cloneNode().outerHTML.slice(0, 120) + "\n" + [...document.querySelectorAll("dialog[open]")].map(e => "dialog " + e.ariaLabel + ": " + e.innerText.replace(/\s+/g, " ")).join("\n") + "\nline: " + document.querySelector(".frames-line")?.innerText.replace(/\s+/g, " ") + "\n" + [...document.querySelectorAll(".frame")].slice(0, 8).map(e => e.className + " " + e.innerText.replace(/\s+/g, " ")).join("\n")`, &state))
 	f.Fatalf("%s: %v\n%s\n%s", what, err, expression, state)
 }
 

@@ -133,3 +133,54 @@ func TestFlowThreadsForYou(t *testing.T) {
 	g.press("Escape")
 	g.page().Gone("button", "1 open")
 }
+
+// Suggestions of files that do not exist, as a program makes them: the list has them with their texts, their mistakes and what they would read; codes
+// count for a definition before they are accepted. Keys accept one and decline another; the accepted file is open then.
+func TestFlowThreadsNewFile(t *testing.T) {
+	t.Parallel()
+	s := captureServer(t, "tera", map[string]string{"C_OTHER.1.def": "uint32 id\n"})
+	servertest.Keep(t, s, "one.pcapng", servertest.Hits(t, 300, 1000))
+	suggest := func(body string) {
+		t.Helper()
+		if code := servertest.AskJSON(t, s, "POST", "/api/v1/projects/one/threads", body, nil); code != 201 {
+			t.Fatal(code)
+		}
+	}
+	suggest(`{"name":"A program","text":"a wrong one","file":"C_WRONG.1.def","suggest":{"text":"uint33 id\n"}}`)
+	suggest(`{"name":"A program","text":"names","suggest":{"codes":[{"message":"C_HIT","code":4097}]}}`)
+	suggest(`{"name":"A program","text":"all of them","file":"C_HIT.1.def","suggest":{"text":"uint32 id\nuint32 kind\nstring text\n"}}`)
+	srv := serve(t, s)
+	f := flow{t, browsertest.Open(t, srv.URL+"/p/one/definitions/C_OTHER.1", openSelector)}
+	f.page().Click("button", "3 open")
+	f.is("the list", `document.querySelectorAll(".threads-dialog [role=option]").length === 3`)
+	f.page().Click("option", "C_HIT.1.def, a new file…")
+	f.shows(".threads-dialog .history-shown", "0 → 300 of 300 in captures, with code 4097")
+	f.shows(".threads-dialog .compare-body", "string text")
+	f.look("threads-new-file")
+	f.axe("a suggestion of a new file")
+	f.page().Click("option", "protocol.map, a new file…")
+	f.shows(".threads-dialog .history-shown", "names 300 messages of the captures")
+	f.shows(".threads-dialog .compare-body", "C_HIT")
+	f.press("a")
+	f.shows(".threads-dialog .thread-head", "accepted")
+	f.page().Click("option", "C_WRONG.1.def, a new file…")
+	f.shows(".threads-dialog .compare-body", "unknown type \"uint33\"")
+	f.press("d")
+	f.shows(".threads-dialog .thread-head", "declined")
+	f.page().Click("option", "C_HIT.1.def, a new file…")
+	f.shows(".threads-dialog .history-shown", "0 → 300 of 300 in captures")
+	f.press("a")
+	f.shows(".threads-dialog .thread-head", "C_HIT.1.def:1 id accepted")
+	f.press("Escape")
+	f.page().Gone("button", "1 open")
+
+	// One is opened in the editor, as a definition that is not saved.
+	suggest(`{"name":"A program","text":"another","file":"C_NEXT.1.def","suggest":{"text":"uint32 first\nuint32 next\n"}}`)
+	f.page().Click("button", "1 open")
+	f.shows(".threads-dialog .compare-body", "uint32 next")
+	f.page().Click("button", "Open in the editor")
+	f.has("uint32 first\nuint32 next\n")
+	if ws := s.Projects.Find("one").Now(); ws.File("C_NEXT.1.def") != nil || ws.File("C_HIT.1.def") == nil || ws.File("C_WRONG.1.def") != nil || ws.Options.Codes["C_HIT"] != 4097 {
+		t.Errorf("%v", ws.Library.All())
+	}
+}

@@ -411,6 +411,29 @@ func TestFlowHistory(t *testing.T) {
 	f.has(togetherText + "\nbyte more\n")
 }
 
+// A command that is not possible any more when it is chosen says so: here the file of the definition is deleted while the palette has its history.
+func TestFlowHistoryGone(t *testing.T) {
+	t.Parallel()
+	f, srv, dir := begin(t, map[string]string{"C_JOIN.1.def": togetherText, "C_LEAVE.1.def": togetherText}, "/p/one/definitions/C_JOIN.1")
+	f.caret(1)
+	f.types("entifier")
+	f.shows("#definition-head", "not saved")
+	f.press("Ctrl+K")
+	f.is("the palette", `document.activeElement.matches(".palette input")`)
+	f.types("History of the definition")
+	f.is("the command", `document.querySelector('#palette-list [aria-selected="true"]')?.innerText.includes("History of the definition …")`)
+	if err := os.Remove(filepath.Join(dir, "C_JOIN.1.def")); err != nil {
+		t.Fatal(err)
+	}
+	if err := srv.Config.Handler.(*server.Server).Projects.Find("one").Reload(); err != nil {
+		t.Fatal(err)
+	}
+	f.is("the file is gone", `document.querySelector("#definition-head:not([data-stored])") !== null`)
+	f.press("Enter")
+	f.is("it says so", `document.querySelector(".toasts")?.innerText.includes("“History of the definition …” is not possible any more")`)
+	f.is("no dialog", `document.querySelector("dialog[open]") === null`)
+}
+
 // Any two revisions are compared, as lines and as layout with offsets in hex, and each says how many messages of the captures fit it.
 func TestFlowHistoryCompared(t *testing.T) {
 	t.Parallel()

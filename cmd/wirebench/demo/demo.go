@@ -26,10 +26,11 @@ import (
 
 // Bounds of a game.
 const (
-	MinRate    = 0.1  // messages per second
-	MaxRate    = 1000 // messages per second
-	maxPlayers = 64   // at once
-	patience   = 2 * time.Second
+	MinRate    = 0.1              // messages per second
+	MaxRate    = 1000             // messages per second
+	maxPlayers = 64               // at once
+	greeting   = 15 * time.Second // for a handshake, on a machine that has much else to do
+	patience   = 2 * time.Second  // for what is said at the end
 	silence    = 30 * time.Second // an end without a datagram for this long is gone
 	stillness  = 30 * time.Minute // idle timeout of TCP connections; long, because a user of the proxy may hold a message
 )

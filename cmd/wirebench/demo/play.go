@@ -33,7 +33,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 	}
 	w := replay.NewWire(link, end, !g.protocol.Streams)
 	defer w.Close()
-	begin, stop := context.WithTimeout(ctx, patience)
+	begin, stop := context.WithTimeout(ctx, greeting)
 	defer stop()
 	if err := w.Wait(begin); err != nil {
 		return fmt.Errorf("the handshake failed: %w", err)

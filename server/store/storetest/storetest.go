@@ -43,6 +43,9 @@ func (s *Steps) Before() store.Option {
 	})
 }
 
+// Now copies the folders at a step of something that is no write of a folder.
+func (s *Steps) Now(at string) { s.copy(at) }
+
 // Of returns the different states while an act runs, the first and the last of which are those before and after it.
 func (s *Steps) Of(act func()) []Left {
 	s.t.Helper()

@@ -618,6 +618,8 @@ export interface ScoresScore {
   first?: ScoresDefect;
   /** another version of the definition that decodes these messages in the project */
   usedBy?: string;
+  /** the code that it was judged with, which its message does not have yet */
+  tried?: number;
   /** the text has mistakes: what is valid in it was judged */
   mistakes?: boolean;
   state: ScoresState;
@@ -756,6 +758,8 @@ export interface ListenerList {
 export interface RelayInfo {
   /** also the id of the capture that records it */
   id: string;
+  /** the host that runs it, if it is not this one */
+  collector?: string;
   name: string;
   network: "tcp" | "udp";
   pairs: ProxyPairState[];
@@ -1074,6 +1078,8 @@ export interface ListState {
   size: number;
   /** reason why frames of the file are missing */
   note: string;
+  /** it may pass: the file is read again after a while */
+  again: boolean;
   /** of the first frame, also after it was discarded: microseconds since 1970 */
   start?: number;
   end?: number;
@@ -1087,7 +1093,7 @@ export interface ListState {
   noted?: StoreNoted[];
   /** in order of their frames */
   markers?: StoreMarker[];
-  live?: boolean;
+  live: boolean;
 }
 
 export interface ListConn {
@@ -1426,6 +1432,8 @@ export interface FramesTypeRow {
   /** filter for the frames of the type */
   type: string;
   name?: string;
+  /** without a definition: the name of its code in the code map */
+  known?: string;
   ver?: number;
   code?: number;
   dir?: 'c2s' | 's2c' | '';
@@ -2104,12 +2112,44 @@ export interface SettingsInUse {
   groups: string[];
 }
 
+/** IngestLakeState is what a lake has of a project. */
+export interface IngestLakeState {
+  /** folder or bucket */
+  lake: string;
+  /** of the project in the lake */
+  name: string;
+  rows: number;
+  files: number;
+  bytes: number;
+  days: number;
+  /** frames that had no definition when they were read, and have no row */
+  undefined: number;
+  /** rows that are not in the lake yet */
+  pending: number;
+  /** captures that are being read, or are to be read */
+  waiting: number;
+  /** all rows are being replaced */
+  rewriting?: boolean;
+  /** when rows were last put into the lake, since the start of the program */
+  written?: string;
+  /** messages with rows that were read by another definition than the present one */
+  changed: IngestLakeChange[];
+  /** captures that cannot be read */
+  failed: IngestLakeFailure[];
+  /** why the lake cannot be written; it is tried again */
+  problem?: string;
+}
+
 /** CaptureList lists the captures of a workspace. */
 export interface CaptureList {
   /** the newest first */
   captures: StoreCapture[];
   /** of a brief list: differs whenever the list differs */
   tag?: string;
+  /** of a brief list: how long captures stay; omitted where they stay for ever and none has gone */
+  kept?: Kept;
+  /** of a brief list: what the lake has of the project, in words; omitted if the server keeps none */
+  lake?: string;
   /** bytes that the captures of the project may take together; omitted where there is no bound */
   quota?: number;
   /** of a brief list: what the captures have, by id, of those that were read since the server started and have not changed */
@@ -2133,16 +2173,36 @@ export interface StoreCapture {
   keyed?: boolean;
   /** events of its packets are rows of kind packet, and have numbers: FIN, RST, retransmissions, losses */
   packets?: boolean;
+  /** it is never removed for its age or for room */
+  keep?: boolean;
   /** ids of proposals that were dismissed */
   dismissed?: string[];
   /** settings that override those of the project */
   settings?: Record<string, unknown>;
   /** the listener that recorded it, which can be started again */
   listener?: StoreListener;
+  /** the collector that records it on another host */
+  collected?: StoreCollected;
+  /** its bytes are only in the place of captures, from which they are read (serve --captures) */
+  away?: boolean;
   /** it is being recorded, or the program ended without closing the recording */
   unfinished?: boolean;
   /** number of packets of the recorded session that are in none of its captures */
   unrecorded?: number;
+}
+
+/** RetainPlan says what goes and what stays. */
+export interface RetainPlan {
+  /** after which captures go; absent: never */
+  age?: string;
+  /** that all captures may take; absent: any number */
+  bytes?: number;
+  /** captures that go now or within the age, the first one first */
+  leaving: RetainLeaving[];
+  /** captures that would have gone already, and why they have not */
+  staying: RetainStaying[];
+  /** the last removals, the newest first */
+  removed: RetainRemoved[];
 }
 
 /** WorkspaceFrameInfo is a frame in the output of the command line and the API. */
@@ -2234,6 +2294,21 @@ export interface ProposalList {
   proposals: CapturesProposal[];
   /** ids of proposals that were dismissed and are omitted */
   dismissed: string[];
+}
+
+/** FramesPlace is a field of a message in which frames have what a filter looks for. */
+export interface FramesPlace {
+  /** filter of the frame type */
+  type: string;
+  /** name of the message, or the kind of the frame */
+  message: string;
+  /** path, without indices */
+  field?: string;
+  /** the value is in the bytes, and no field has it */
+  bytes?: boolean;
+  frames: number;
+  /** finds these frames */
+  filter: string;
 }
 
 /** FramesMap is an overview of the list: it holds counts of rows for consecutive parts of equal size. A list with fewer rows than the requested number of parts has one part per row. */
@@ -2532,13 +2607,8 @@ export interface BeginBody {
   file?: string;
   /** of the stored text, from 1 */
   line?: number;
-  /** a suggestion; line may be missing */
-  suggest?: {
-    /** the text that was changed */
-    base: string;
-    /** the text that is suggested */
-    text: string;
-  };
+  /** a suggestion; line may be missing. A file that does not exist is made when the suggestion is accepted */
+  suggest?: SuggestBody;
   /** id of a capture, instead of a definition */
   capture?: string;
   /** number of the frame */
@@ -2560,6 +2630,8 @@ export interface WorkspaceThread {
   line?: number;
   /** the field at the line */
   path?: string;
+  /** it suggests a file that does not exist */
+  new?: boolean;
   /** the line as it is */
   now?: string;
   /** the line when the thread was begun */
@@ -2586,10 +2658,16 @@ export interface WorkspaceThread {
 
 /** MergedText is what a suggestion would change now. */
 export interface MergedText {
-  /** the stored text */
+  /** the stored text; empty if there is none */
   now: string;
   /** with the changes of the suggestion; where both changed a place, both texts are there */
   merged: string;
+  /** of both; a file without messages, and a new one, has no layout to compare */
+  compared: ComparedDefinitions;
+  /** of the merged text */
+  mistakes?: DiagInfo[];
+  /** of a code map: how many messages of the captures have a code that gets a name; absent while captures are read */
+  named?: number;
 }
 
 /** CapsuleList is the capsules of a project. */
@@ -2903,6 +2981,18 @@ export interface WorkspaceSample {
   status?: "ok" | "incomplete" | "illegal";
 }
 
+/** ClusterNodes is what a node knows of its cluster. */
+export interface ClusterNodes {
+  /** URL of this node */
+  node: string;
+  /** URL of the node that leads; empty while none does */
+  leader: string;
+  /** there is a connection to NATS */
+  connected: boolean;
+  /** nodes that were there in the last seconds */
+  members: ClusterMember[];
+}
+
 /** OwnAccount is the account of the person who asks. */
 export interface OwnAccount {
   /** missing for a token without an account */
@@ -3141,6 +3231,30 @@ export interface OptionInUse {
   inherited: string;
 }
 
+/** IngestLakeChange is a message whose definition has changed. */
+export interface IngestLakeChange {
+  message: string;
+  version: number;
+  /** read by another definition */
+  rows: number;
+  /** there is no such message now */
+  gone?: boolean;
+}
+
+/** IngestLakeFailure is a capture that cannot be read. */
+export interface IngestLakeFailure {
+  /** id */
+  capture: string;
+  reason: string;
+}
+
+/** Kept says how long the captures of a project stay, in words. */
+export interface Kept {
+  text: string;
+  /** the last captures that were removed, the newest first: when, which, and why */
+  removed?: string[];
+}
+
 /** CapturesCounts says what a capture had when it was last read as it is read now. */
 export interface CapturesCounts {
   frames: number;
@@ -3184,6 +3298,49 @@ export interface StoreListener {
   connections?: number;
   /** version of the filter language of its rules; none: 1 */
   language?: number;
+}
+
+/** StoreCollected is how a capture belongs to a recording that a collector makes on another host. The capture has Head bytes of its own, and then the bytes of the recording from From on. */
+export interface StoreCollected {
+  /** name of the collector */
+  by: string;
+  /** offset in the recording of its first byte from there; what is before was lost, unless an earlier capture has it */
+  from?: number;
+  /** bytes at its start that are not of the recording */
+  head?: number;
+  /** changes of its description by the collector so far */
+  told?: number;
+  /** bytes of the recording before From that no capture has */
+  lost?: number;
+}
+
+/** RetainLeaving is a capture that goes at a moment, if nothing changes until then. */
+export interface RetainLeaving {
+  id: string;
+  name: string;
+  /** bytes */
+  size: number;
+  /** when it may go at the earliest */
+  at: string;
+  why: "age" | "bytes";
+}
+
+/** RetainStaying is a capture that would go but for what somebody has done with it. */
+export interface RetainStaying {
+  id: string;
+  name: string;
+  /** noted, commented, kept, in use, written, or not in the lake yet */
+  why: string;
+}
+
+/** RetainRemoved is a capture that has gone. */
+export interface RetainRemoved {
+  id: string;
+  name: string;
+  /** bytes */
+  size: number;
+  at: string;
+  why: "age" | "bytes";
 }
 
 /** Candidate is an envelope that fits the traffic of a capture. */
@@ -3303,6 +3460,16 @@ export interface ReplayDifference {
   got: string;
 }
 
+/** SuggestBody is what a suggestion consists of: a text, or codes. */
+export interface SuggestBody {
+  /** the text that was changed; empty for a new file */
+  base?: string;
+  /** the text that is suggested */
+  text?: string;
+  /** instead of texts: codes of messages, for the code map file, or the one in use, or a new one */
+  codes?: WorkspaceGivenCode[];
+}
+
 /** WorkspaceRemark is a text in a thread. */
 export interface WorkspaceRemark {
   by: string;
@@ -3312,10 +3479,10 @@ export interface WorkspaceRemark {
   mentions?: string[];
 }
 
-/** WorkspaceSuggestion is a changed text of a definition that somebody else is to accept. */
+/** WorkspaceSuggestion is a changed or new text of a definition or a code map that somebody else is to accept. */
 export interface WorkspaceSuggestion {
   state: "open" | "accepted" | "declined";
-  /** the text that was changed */
+  /** the text that was changed; empty for a new file */
   base: string;
   /** the text that is suggested */
   text: string;
@@ -3484,6 +3651,22 @@ export interface GitConflict {
   theirs: string;
   /** the text that both come from */
   base: string;
+}
+
+/** ClusterMember is a node as others know it. */
+export interface ClusterMember {
+  /** by which other nodes reach it */
+  url: string;
+  /** of the program */
+  version: string;
+  /** number of the last message of the log that its copy of the folder has */
+  seq: number;
+  /** why it cannot follow the log, or lead */
+  problem?: string;
+  /** it serves; the others forward to it */
+  leads: boolean;
+  /** of the program that runs */
+  instance: string;
 }
 
 /** AccountToken is a token for programs. Its secret is in the answer that makes it only. */

@@ -320,7 +320,7 @@ export class Page implements OpenPage {
   }
 
   get storedMessage(): string {
-    return this.controls.base === "" ? "" : this.controls.message;
+    return this.controls.base === "" || this.text.file === "" ? "" : this.controls.message; // without a file it was deleted
   }
 
   get openFile(): string {

@@ -22,7 +22,7 @@ function listOf(rows: number, step = 1) {
   localStorage.removeItem("wirebench.frames.list-test");
   const asked: number[] = [];
   const told: string[] = [];
-  const now = { step };
+  const now = { step, until: Promise.resolve() }; // when requests are answered
   let state: State = noState();
   const list = new FrameList(
     host,
@@ -31,7 +31,7 @@ function listOf(rows: number, step = 1) {
       rows: (from, n) => {
         asked.push(from);
         const some = Array.from({ length: Math.max(0, Math.min(n, state.fit - from)) }, (_, i) => ({ n: (from + i) * now.step + 1, t: from + i, name: `F${(from + i) * now.step + 1}` }) as FrameRow);
-        return Promise.resolve(some);
+        return now.until.then(() => some);
       },
       where: (n) => {
         const pos = Math.ceil((n - 1) / now.step);
@@ -259,6 +259,25 @@ test("frame list: the row on which keys end is reported, with the menu's cell an
   cell?.dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true, clientX: 5, clientY: 5 }));
   cell?.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
   equal(t.told(), ["menu 30 len", "open 30"]);
+  t.end();
+});
+
+test("frame list: a live list has the frames that came while it asked for those before", async () => {
+  const t = listOf(1000);
+  t.update({ live: true, fit: 1010, total: 1010 });
+  await drawn();
+  equal(t.view().at(-1), "F1010");
+  let answer = (): void => undefined;
+  t.now.until = new Promise((resolve) => (answer = resolve));
+  for (const fit of [1020, 1025, 1030]) {
+    t.update({ fit, total: fit });
+    await drawn();
+  }
+  equal(t.view().at(-1), "F1010");
+  answer();
+  await drawn();
+  await drawn();
+  equal([t.view().at(-1), t.list.follows], ["F1030", true]);
   t.end();
 });
 

@@ -300,6 +300,7 @@ export class FrameList {
       this.reach = undefined;
       this.state = { ...this.state, fit };
       this.layout();
+      this.reachOn(); // more may have come
     } else {
       this.pages.want(from, fit, this.current);
     }

@@ -34,7 +34,7 @@ export function noState(): State {
   return {
     seq: 0, name: "", total: 0, scanned: 0, fit: 0, done: false, reading: false, read: 0, size: 0, note: "", start: 0, end: 0,
     conns: [], mistakes: [], rewritten: "", noted: [], marked: [], notes: {}, markers: [], live: false, cuts: -1, epoch: 0,
-    order: 0, sorted: undefined, sorting: 0, fresh: 0, packets: -1,
+    order: 0, sorted: undefined, sorting: 0, fresh: 0, packets: -1, again: false,
   };
 }
 

@@ -57,7 +57,7 @@ export class Vacant {
   show(state: State, connection: Connection, view: Pick<View, "filter" | "chips">): Vacancy | undefined {
     const why = vacancyOf(state, connection, view);
     const wrong = why === "wrong" ? mistakeOf(state) : undefined;
-    const key = [why, why === "waiting" ? this.waiting : "", wrong?.message ?? "", wrong?.help ?? ""].join(" ");
+    const key = [why, why === "waiting" ? this.waiting : "", wrong?.message ?? "", wrong?.help ?? "", state.note].join(" ");
     if (key === this.key) {
       return undefined;
     }
@@ -97,7 +97,7 @@ export class Vacant {
       case "waiting":
         return say("No frames yet", this.waiting);
       default:
-        return say("No frames", state.note === "" ? "There are no frames in this capture." : state.note);
+        return say(state.again ? "It cannot be read now" : "No frames", state.note === "" ? "There are no frames in this capture." : state.note);
     }
   }
 }

@@ -1,9 +1,10 @@
 // The dialog of the palette.
 
 import { make } from "./dom";
-import { all, ready } from "./commands";
+import { all, ready, run } from "./commands";
 import { isSingle, keysElement, keysOf, pressed, singleKeys } from "./keys";
 import { providers, searched } from "./entries";
+import { notify } from "./notify";
 
 const storageKey = "wirebench.palette";
 const mostShown = 50;
@@ -247,7 +248,11 @@ function collect(): Item[] {
   for (const command of all()) {
     if (command.id !== "palette" && ready(command)) {
       const keys = keysOf(command.id).find((k) => singleKeys() || !isSingle(k)) ?? "";
-      add("Commands", command.title, command.group, keys, true, () => command.run());
+      add("Commands", command.title, command.group, keys, true, () => { // the page may have changed since the palette was opened
+        if (!run(command.id)) {
+          notify(`“${command.title}” is not possible any more`, "warn");
+        }
+      });
     }
   }
   for (const provider of providers) {

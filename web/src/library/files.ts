@@ -57,11 +57,13 @@ function compare(message: string): void {
 
 function history(): void {
   const page = openPage();
-  if (page !== undefined && page.storedMessage !== "") {
-    void dialogs().then((d) => d?.historyDialog({
-      workspace: workspace(), message: page.storedMessage, file: page.openFile, text: () => page.definition, bytes: () => hexOf(page.bytes), restore: (text) => page.restore(text), go: (line) => void page.openMessage(page.storedMessage, line),
-    }));
+  if (page === undefined) {
+    return; // the command is not enabled
   }
+  const { storedMessage: message, openFile: file } = page; // others may be open when the dialog is loaded
+  void dialogs().then((d) => d?.historyDialog({
+    workspace: workspace(), message, file, text: () => page.definition, bytes: () => hexOf(page.bytes), restore: (text) => page.restore(text), go: (line) => void page.openMessage(message, line),
+  }));
 }
 
 /** Saves the response of an address as a file. */

@@ -7,7 +7,7 @@ import { root } from "../../kit/address";
 import type { CapturesProposal, ProjectsInfo, SettingsInUse } from "../../api/api";
 import { Button, dialog, Field, Says, Select } from "../../kit/dialog";
 import { openElsewhere } from "../../kit/elsewhere";
-import { sentence } from "../../kit/frametext";
+import { counted, sentence } from "../../kit/frametext";
 import { type At, failure, request } from "../../kit/http";
 import { lookOnly, lookOnlyWhy } from "../../kit/role";
 import { computed, type ComponentChildren, Fragment, h, type ReadonlySignal, type RenderableProps, type Signal, signal } from "../../kit/ui";
@@ -22,6 +22,22 @@ interface Chosen {
   groups?: string[];
   ports?: number[];
   direction?: string;
+  keep?: { age?: string; bytes?: number };
+}
+
+const units: readonly (readonly [string, number])[] = ["k", "M", "G", "T"].flatMap((u, i): [string, number][] => [[`${u}B`, 1000 ** (i + 1)], [`${u}iB`, 1024 ** (i + 1)]]).reverse();
+
+/** A number of bytes as it may be typed, exactly; "" for 0. */
+function sizeText(n: number): string {
+  const [unit, size] = units.find(([, size]) => n % size === 0) ?? ["", 1];
+  return n === 0 ? "" : `${n / size} ${unit}`.trim();
+}
+
+/** Reads 5 GB, 500 MiB or 5000000000; a text that is none is left to the server, which says so. */
+function sizeOf(text: string): number | string {
+  const [, number, unit = ""] = /^([\d.]+)\s*([kmgt]i?b?|b)?$/i.exec(text.trim()) ?? [];
+  const size = unit === "" || /^b$/i.test(unit) ? 1 : units.find(([name]) => name.toLowerCase() === unit.toLowerCase().replace(/b?$/, "b"))?.[1];
+  return number === undefined || size === undefined || !Number.isFinite(Number(number)) ? text : Math.round(Number(number) * size);
 }
 
 function lines(list: readonly string[] | undefined): string {
@@ -37,7 +53,7 @@ export function valuesOf(answer: SettingsInUse): Values {
   const chosen = answer.settings as Chosen & Record<string, unknown>;
   const out: Record<string, string> = {
     map: chosen.map ?? "", constants: constantLines(chosen.constants), groups: lines(chosen.groups), ports: (chosen.ports ?? []).join(", "),
-    direction: chosen.direction ?? "", framing: answer.framing ?? "", keys: "",
+    direction: chosen.direction ?? "", framing: answer.framing ?? "", keys: "", keep_age: chosen.keep?.age ?? "", keep_bytes: sizeText(chosen.keep?.bytes ?? 0),
   };
   for (const { name } of answer.options) {
     out[name] = String(chosen[name] ?? "");
@@ -63,6 +79,11 @@ export function patchOf(was: Values, now: Values): Record<string, unknown> {
   for (const [name, text] of Object.entries(now)) {
     const old = was[name] ?? "";
     if (text.trim() === old || name === "framing" || name === "keys") {
+      continue;
+    }
+    if (name === "keep_age" || name === "keep_bytes") {
+      const value = text.trim() === "" ? null : name === "keep_age" ? text.trim() : sizeOf(text);
+      out["keep"] = { ...(out["keep"] as object | undefined), [name.slice(5)]: value };
       continue;
     }
     out[name] = name === "constants" ? constantsPatch(text, old)
@@ -132,6 +153,8 @@ function Settings({ answer: a, now, was, from, traffic }: Form) {
       {setting("direction", "Direction, where a file does not tell it", (
         <Select name="direction" disabled={disabled} options={[["", inherited("direction", up.direction ?? "", "unknown")], ["c2s", "C→S, to the server"], ["s2c", "S→C, to the client"]]} value={now.value["direction"] ?? ""} change={(to) => put("direction", to)} />
       ))}
+      {traffic ? null : text("keep_age", "Captures go after", "such as 12h, 30d or 8w; what has notes, marks or comments stays")}
+      {traffic ? null : text("keep_bytes", "Captures take at most", "such as 5 GB; the oldest go first")}
       {traffic && a.framing !== undefined ? text("framing", "Framing of the raw bytes", "not raw bytes") : null}
       {traffic && a.has_keys ? (
         <div class="setting">
@@ -171,6 +194,12 @@ async function projectsBesides(workspace: string, protocol: string): Promise<rea
   return [...all.filter((p) => p.protocol !== protocol), ...all.filter((p) => p.protocol === protocol)];
 }
 
+/** The names of the captures that bounds remove at once. */
+async function leaving(project: string, { keep_age: age = "", keep_bytes: bytes = "" }: Values): Promise<readonly string[]> {
+  const reply = await request("GET retention", { project, age: age.trim() || undefined, bytes: bytes.trim() === "" ? undefined : sizeOf(bytes) });
+  return reply.ok ? reply.answer.leaving.filter((x) => Date.parse(x.at) <= Date.now()).map((x) => x.name) : [];
+}
+
 /** Opens the dialog for a capture, or for the project if `capture` is undefined. `name` is that of the capture, `focus` a setting. */
 export async function settingsDialog(workspace: string, capture: string | undefined, name = "", focus = "scope"): Promise<void> {
   const project = titleOf(workspace);
@@ -182,6 +211,9 @@ export async function settingsDialog(workspace: string, capture: string | undefi
   const found = signal<readonly CapturesProposal[]>([]); // to open it in another project
   const other = signal(""); // the project to open it in
   const at: At = { project: workspace, id: capture ?? "" };
+  let warned = ""; // bounds of captures for which it was said what they remove
+  // What resets a project: only what is shown here, since it has settings that others make elsewhere, such as the filters that people have in common.
+  const none = (): Record<string, unknown> => patchOf(was.value, Object.fromEntries(Object.keys(was.value).map((name) => [name, ""])));
 
   const d = dialog(capture === undefined ? `Settings of ${project}` : `Decode ${name} as`, (d) => {
     const a = answer.value;
@@ -213,7 +245,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
           {leaves ? others.value.filter((p) => p.name === other.value).map((p) => open(p.name, `Open it in ${p.title}`)) : (
             <>
               <Button text="Apply" primary disabled={disabled} {...(lookOnly() ? { title: lookOnlyWhy() } : {})} run={() => void apply()} />
-              <Button text={ofCapture ? "Reset to the project" : "Reset all"} title={`Use the values ${from}`} disabled={disabled || Object.keys(a.settings).length === 0} run={() => void reset()} />
+              <Button text={ofCapture ? "Reset to the project" : "Reset all"} title={`Use the values ${from}`} disabled={disabled || (ofCapture ? Object.keys(a.settings).length === 0 : Object.keys(none()).length === 0)} run={() => void reset()} />
             </>
           )}
           <Button text="Cancel" run={d.close} />
@@ -251,6 +283,15 @@ export async function settingsDialog(workspace: string, capture: string | undefi
     const patch = patchOf(was.value, now.value);
     const { framing = "", keys = "" } = now.value;
     if (scope.value === "project") {
+      const bounds = `${now.value["keep_age"] ?? ""} ${now.value["keep_bytes"] ?? ""}`;
+      if ("keep" in patch && warned !== bounds) {
+        const left = await leaving(workspace, now.value);
+        if (left.length > 0) {
+          warned = bounds;
+          d.say(`${counted(left.length, "capture")} will be removed for good within a minute, ${left[0]} first. Apply again to do so.`);
+          return;
+        }
+      }
       await (Object.keys(patch).length === 0 ? d.close() : send(patch));
       return;
     }
@@ -262,10 +303,7 @@ export async function settingsDialog(workspace: string, capture: string | undefi
     await (Object.keys(body).length === 0 ? d.close() : send(body));
   };
 
-  const reset = async (): Promise<void> => {
-    const own = answer.value?.settings ?? {};
-    await send(scope.value === "capture" ? { settings: null } : Object.fromEntries(Object.keys(own).map((name) => [name, null])));
-  };
+  const reset = (): Promise<void> => send(scope.value === "capture" ? { settings: null } : none());
 
   await read();
   d.box.querySelector<HTMLElement>(`[name="${focus}"], select, input`)?.focus();

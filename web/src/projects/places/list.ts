@@ -24,6 +24,8 @@ export class CaptureList {
   captures: readonly Listed[] | undefined; // newest first
   counts: NonNullable<Captures["counts"]> = {}; // by id, of captures that were read
   quota = 0; // bytes that they may take together, 0 for any number
+  lake = ""; // what the lake has, in words
+  kept: Captures["kept"]; // how long they stay, undefined for ever
   private readonly project: string;
   private readonly shown: string | undefined;
   private readonly watchers: ((list: CaptureList) => void)[] = [];
@@ -71,6 +73,8 @@ export class CaptureList {
     }
     this.tag = answer.tag ?? "";
     this.quota = answer.quota ?? 0;
+    this.kept = answer.kept;
+    this.lake = answer.lake ?? "";
     this.counts = answer.counts ?? {};
     this.captures = answer.captures;
     this.watchers.forEach((call) => call(this));

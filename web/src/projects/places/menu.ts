@@ -49,6 +49,7 @@ export function openCaptureMenu(anchor: HTMLElement, workspace: string, x: Liste
       { title: "Replay …", ...roleItem("operator"), run: () => void dialogs().then((d) => d?.replayDialog(workspace, x.id, x.name)) },
       { title: "Compare with …", run: () => void loadAsked(compare).then((m) => m?.compareCaptures(workspace, x)) },
       { title: "Save its file", run: save },
+      { title: x.keep === true ? "Keep no longer than others" : "Keep for ever", ...roleItem("commenter"), run: () => void ask("PATCH captures/{id}", at, { keep: x.keep !== true }).then((done) => done !== undefined && lookAtCaptures()) },
       { title: "Delete …", ...roleItem(), run: () => void remove() },
     ],
   });

@@ -6,6 +6,8 @@ import type { CaptureList, Listed } from "./list";
 
 /** Bytes that the captures may take together, 0 for any number. */
 export const quota = signal(0);
+export const lake = signal("");
+export const kept = signal<CaptureList["kept"]>(undefined);
 export const captures = signal<readonly Listed[] | undefined>(undefined); // newest first
 /** What the captures have, by id, of those that were read. */
 export const counts = signal<CaptureList["counts"]>({});
@@ -20,7 +22,7 @@ export const away = signal(false); // the state of listeners is unknown
 export const recorded = computed(() => new Map(sessions.value.map((s) => [s.id, s.record.files?.[0]?.bytes ?? s.record.bytes])));
 
 /** How a capture is read, where it differs from its project. */
-export function settingsText({ settings, framing, keyed }: Listed): string {
+export function settingsText({ settings, framing, keyed, keep }: Listed): string {
   const parts = Object.entries(settings ?? {}).map(([name, value]) => (name === "map" && typeof value === "string" ? value : typeof value === "string" ? `${name} ${value}` : name));
-  return [...parts, framing === undefined ? "" : `framing ${framing}`, keyed === true ? "keys" : ""].filter((part) => part !== "").join(" · ");
+  return [...parts, framing === undefined ? "" : `framing ${framing}`, keyed === true ? "keys" : "", keep === true ? "kept" : ""].filter((part) => part !== "").join(" · ");
 }

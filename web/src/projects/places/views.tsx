@@ -7,11 +7,12 @@ import { Cards } from "./cards";
 import { CapturesPlace } from "./captures";
 import type { CaptureList } from "./list";
 import { LivePlace } from "./listeners";
-import { away, captures, counts, quota, sessions } from "./state";
+import { away, captures, counts, kept, lake, quota, sessions } from "./state";
 
 /** Draws what the page has of it. */
 export function drawPlaces({ workspace, demo, list, relays, filterBox }: { workspace: string; demo: boolean; list: CaptureList; relays: Relays | undefined; filterBox: OpenBox }): void {
   list.watch((now) => {
+    [kept.value, lake.value] = [now.kept, now.lake];
     quota.value = now.quota; // before the list: the line of the quota is above it
     counts.value = now.counts;
     captures.value = now.captures;

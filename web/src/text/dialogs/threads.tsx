@@ -2,7 +2,7 @@
 // the messages of the captures say about that.
 
 import { pathOf } from "../../kit/address";
-import type { ComparedDefinitions, MergedText, ScoresScore, WorkspaceRemark as Remark, WorkspaceThread as Thread } from "../../api/api";
+import type { MergedText, ScoresScore, WorkspaceRemark as Remark, WorkspaceThread as Thread } from "../../api/api";
 import { onChanged } from "../../kit/changes";
 import { Button, dialog, type Open, Says } from "../../kit/dialog";
 import { ask, request } from "../../kit/http";
@@ -28,7 +28,6 @@ type Filter = "mine" | "open" | "file" | "all";
 
 interface Proposed {
   id: string;
-  compared: ComparedDefinitions;
   merged: MergedText;
   before?: ScoresScore | undefined; // undefined until they are there
   after?: ScoresScore | undefined;
@@ -39,12 +38,12 @@ function when(at: string): string {
   return time.toDateString() === new Date().toDateString() ? time.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" }) : time.toLocaleDateString();
 }
 
-function place({ file = "", line, path, capture, frame = 0, offset = 0, length = 0 }: Thread): string {
+function place({ file = "", line, path, new: isNew, capture, frame = 0, offset = 0, length = 0 }: Thread): string {
   if (capture !== undefined) {
     return `frame ${frame}, ${length} ${length === 1 ? "byte" : "bytes"} at 0x${offset.toString(16)}`;
   }
   const name = file.replace(/^.*\//, "");
-  return line === undefined ? `${name}, a line that is gone` : `${name}:${line}${path === undefined ? "" : ` ${path}`}`;
+  return line === undefined ? `${name}, ${isNew ? "a new file" : "a line that is gone"}` : `${name}:${line}${path === undefined ? "" : ` ${path}`}`;
 }
 
 function state({ open, suggestion, closedBy = "" }: Thread): string {
@@ -73,32 +72,26 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
   const propose = async (): Promise<void> => {
     const thread = current();
     const n = ++again;
-    if (thread?.suggestion === undefined || thread.message === undefined) {
+    if (thread?.suggestion === undefined) {
       shown.value = undefined;
       return;
     }
     const { id, message, suggestion } = thread;
-    const merged = suggestion.state === "open" ? await ask("GET threads/{id}/merged", { project, id }) : { now: suggestion.base, merged: suggestion.text };
+    const merged = await ask("GET threads/{id}/merged", { project, id });
     if (merged === undefined || n !== again) {
       return;
     }
-    const side = (text: string) => ({ message, text: text === "" ? "\n" : text });
-    const compared = await request("POST compare", { project: workspace }, { body: { old: side(merged.now), new: side(merged.merged) } });
-    if (!compared.ok || n !== again) {
-      d?.say(compared.ok ? "" : compared.why);
-      return;
-    }
-    shown.value = { id, compared: compared.answer, merged };
-    if (suggestion.state !== "open") {
+    shown.value = { id, merged };
+    if (suggestion.state !== "open" || message === undefined) {
       return;
     }
     const score = async (text: string): Promise<ScoresScore | undefined> => {
-      const reply = await request("POST scores", { project }, { body: side(text) });
+      const reply = await request("POST scores", { project }, { body: { message, text: text === "" ? "\n" : text } });
       return reply.ok ? reply.answer : undefined;
     };
     const [before, after] = await Promise.all([score(merged.now), score(merged.merged)]);
     if (n === again) {
-      shown.value = { id, compared: compared.answer, merged, before, after };
+      shown.value = { id, merged, before, after };
     }
   };
   const load = async (): Promise<void> => {
@@ -143,8 +136,12 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
       } else if (event.key === "a" && thread?.suggestion?.state === "open" && !lookOnly()) {
         event.preventDefault();
         void accept(thread);
+      } else if (event.key === "d" && thread?.suggestion?.state === "open" && !lookOnly("commenter")) {
+        event.preventDefault();
+        void act(resolve(thread));
       }
     };
+    const resolve = ({ id, open: isOpen }: Thread): Promise<unknown> => ask("PATCH threads/{id}", { project, id }, { open: !isOpen, name: personName() });
     const accept = async (t: Thread): Promise<void> => {
       if (await act(ask("POST threads/{id}/accept", { project, id: t.id }, { name: personName() }))) {
         notify(`Accepted: ${t.file ?? ""} has the text`);
@@ -171,7 +168,7 @@ export async function threadsDialog(subject: ThreadsSubject): Promise<void> {
             {list.value !== undefined && threads.length === 0 ? <p class="dim thread-none">{filter.value === "all" ? "None yet. Ctrl+Alt+M in a definition comments on its line; “Suggest the edited text” in the palette suggests another text." : filter.value === "mine" ? "Nothing is open for you: no suggestion of somebody else, and no comment with your name after an @." : "None are open."}</p> : null}
           </div>
           <div class="history-shown">
-            {thread === undefined ? null : <Shown key={thread.id} thread={thread} proposed={shown.value?.id === thread.id ? shown.value : undefined} layout={layout} you={you.value} subject={subject} close={open.close} act={act} accept={accept} />}
+            {thread === undefined ? null : <Shown key={thread.id} thread={thread} proposed={shown.value?.id === thread.id ? shown.value : undefined} layout={layout} you={you.value} subject={subject} close={open.close} act={act} accept={accept} resolve={resolve} />}
           </div>
         </div>
         <div class="row"><Button text="Close" run={open.close} /></div>
@@ -190,9 +187,10 @@ interface ShownProps {
   close(): void;
   act(done: Promise<unknown>): Promise<boolean>;
   accept(thread: Thread): Promise<void>;
+  resolve(thread: Thread): Promise<unknown>; // or opens it again
 }
 
-function Shown({ thread, proposed, layout, you, subject, close, act, accept }: ShownProps) {
+function Shown({ thread, proposed, layout, you, subject, close, act, accept, resolve }: ShownProps) {
   const { workspace } = subject;
   const { id, message = "", line, open, suggestion, was, now, capture } = thread;
   const mayComment = !lookOnly("commenter");
@@ -235,7 +233,7 @@ function Shown({ thread, proposed, layout, you, subject, close, act, accept }: S
             {proposed === undefined ? null : <Judged proposed={proposed} />}
           </div>
           <div class="compare-body" tabIndex={0} role="region" aria-label="What it changes">
-            {proposed === undefined ? null : layout.value ? <><Strips rows={proposed.compared.rows ?? []} /><LayoutRows of={proposed.compared} only go={() => undefined} /></> : <TextLines of={proposed.compared} only />}
+            {proposed === undefined ? null : <Changes of={proposed.merged} layout={layout.value} />}
           </div>
         </>
       )}
@@ -246,7 +244,7 @@ function Shown({ thread, proposed, layout, you, subject, close, act, accept }: S
             <button type="button" class="btn" onClick={(event) => answer(event.currentTarget.closest(".thread-answer")?.querySelector("textarea"))}>Answer</button>
             {suggestion?.state === "open" && !lookOnly() ? <Button text="Accept" title="Write these changes into the definition (a)" primary run={() => void accept(thread)} /> : null}
             {suggestion?.state === "open" && proposed !== undefined && message !== "" ? <Button text="Open in the editor" title="To change it before it is saved" run={() => { close(); subject.edit(message, proposed.merged.merged); }} /> : null}
-            {suggestion?.state === "accepted" ? null : <Button text={open ? (suggestion === undefined ? "Resolve" : "Decline") : "Open again"} run={() => void act(ask("PATCH threads/{id}", { project: workspace, id }, { open: !open, name: personName() }))} />}
+            {suggestion?.state === "accepted" ? null : <Button text={open ? (suggestion === undefined ? "Resolve" : "Decline") : "Open again"} {...(open && suggestion !== undefined ? { title: "Close it; its text stays here (d)" } : {})} run={() => void act(resolve(thread))} />}
             {lookOnly() ? null : <Button text="Delete" kind="err" run={() => void act(ask("DELETE threads/{id}", { project: workspace, id }))} />}
           </span>
         </div>
@@ -265,11 +263,25 @@ function OneRemark({ remark: { by, at, text, mentions = [] }, you }: { remark: R
   );
 }
 
+/** What a suggestion changes, and what is wrong with its text. */
+function Changes({ of: { compared, mistakes = [] }, layout }: { of: MergedText; layout: boolean }) {
+  const { noLayout, rows } = compared;
+  return (
+    <>
+      {mistakes.slice(0, 20).map(({ severity, line, message }, i) => <p key={i} class={severity === "error" ? "err" : "warn"}>{`Line ${line}: ${message}`}</p>)}
+      {!layout ? <TextLines of={compared} only /> : noLayout === undefined ? <><Strips rows={rows ?? []} /><LayoutRows of={compared} only go={() => undefined} /></> : <p class="dim">{noLayout}</p>}
+    </>
+  );
+}
+
 /** What the messages of the captures say before and after. */
-function Judged({ proposed: { before, after } }: { proposed: Proposed }) {
+function Judged({ proposed: { merged: { named }, before, after } }: { proposed: Proposed }) {
+  if (named !== undefined) {
+    return <span class="dim">{`names ${named.toLocaleString("en")} ${named === 1 ? "message" : "messages"} of the captures`}</span>;
+  }
   if (before === undefined || after === undefined || (after.of === 0 && before.of === 0)) {
     return null;
   }
   const worse = after.clean < before.clean;
-  return <span class={worse ? "err" : after.clean > before.clean ? "ok" : "dim"} title={`Before: ${scoreText(before).text}`}>{before.clean.toLocaleString("en")} → {scoreText(after).text}</span>;
+  return <span class={worse ? "err" : after.clean > before.clean ? "ok" : "dim"} title={`Before: ${scoreText(before).text}`}>{before.clean.toLocaleString("en")} → {scoreText(after).text}{after.tried === undefined ? "" : `, with code ${after.tried}`}</span>;
 }
