@@ -30,7 +30,8 @@ const (
 	MaxRate    = 1000             // messages per second
 	maxPlayers = 64               // at once
 	greeting   = 15 * time.Second // for a handshake, on a machine that has much else to do
-	patience   = 2 * time.Second  // for what is said at the end
+	patience   = 2 * time.Second  // for the next message, at the end
+	farewell   = 10 * time.Second // for all messages that are on their way at the end
 	silence    = 30 * time.Second // an end without a datagram for this long is gone
 	stillness  = 30 * time.Minute // idle timeout of TCP connections; long, because a user of the proxy may hold a message
 )
@@ -137,7 +138,7 @@ type part struct {
 }
 
 // games lists the protocols with a scripted game. The ends of other protocols send examples.
-var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame, mavlinkGame, kaitaiGame}
+var games = []rules{teraGame, mutaGame, subspaceGame, protodefGame, mavlinkGame, kaitaiGame, protobufGame}
 
 func rulesOf(protocol string) (rules, bool) {
 	for _, r := range games {

@@ -42,6 +42,17 @@ func (d *diary) count(name string) int {
 	return d.seen[name]
 }
 
+// distinct returns how many different messages were sent.
+func (d *diary) distinct() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	all := map[string]bool{}
+	for _, m := range slices.Concat(d.sent[0], d.sent[1]) {
+		all[m] = true
+	}
+	return len(all)
+}
+
 // wants are messages that every game eventually sends.
 var wants = map[string][]string{
 	"tera":     {"C_CHECK_VERSION", "S_LOGIN", "C_PLAYER_LOCATION", "S_CHAT", "S_SPAWN_NPC", "S_DESPAWN_NPC", "S_EXPERIENCE", "S_INVENTORY", "C_PONG", "S_WEATHER", "C_MOVE_ITEM"},
@@ -63,6 +74,7 @@ func await(t *testing.T, what string, f func() bool) {
 	}
 }
 
+// Both ends get what the other one has sent, and what they say is not always the same.
 func TestGames(t *testing.T) {
 	for _, protocol := range Protocols() {
 		t.Run(protocol, func(t *testing.T) {
@@ -77,7 +89,7 @@ func TestGames(t *testing.T) {
 			ended := make(chan error, 1)
 			go func() { ended <- g.Client(ctx, g.Addr) }()
 			await(t, strings.Join(wants[protocol], " "), func() bool {
-				return len(ended) > 0 || !slices.ContainsFunc(wants[protocol], func(name string) bool { return d.count(name) == 0 })
+				return len(ended) > 0 || d.distinct() > 30 && !slices.ContainsFunc(wants[protocol], func(name string) bool { return d.count(name) == 0 })
 			})
 			stop()
 			if err := <-ended; err != nil {

@@ -67,7 +67,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 	tick := time.NewTicker(g.interval())
 	defer tick.Stop()
 	done := ctx.Done()
-	var quiet, leaving <-chan time.Time
+	var quiet, leaving, left <-chan time.Time
 	for s.err == nil {
 		select {
 		case m, ok := <-in:
@@ -83,6 +83,9 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 			if quiet != nil {
 				quiet = time.After(lull)
 			}
+			if leaving != nil && g.protocol.Streams { // an end of datagrams may go on sending, since it does not see that this one leaves
+				leaving = time.After(patience)
+			}
 		case <-tick.C:
 			if done == nil {
 				break
@@ -95,7 +98,7 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 			}
 			a.tick()
 		case <-done:
-			done, leaving = nil, time.After(patience)
+			done, leaving, left = nil, time.After(patience), time.After(farewell)
 			last, stop := context.WithTimeout(context.Background(), patience)
 			defer stop()
 			s.send = func(message []byte, reliable bool) error {
@@ -112,6 +115,8 @@ func (g *Game) talk(ctx context.Context, link *heardLink, dir schema.Dir, port u
 		case <-quiet:
 			return nil
 		case <-leaving:
+			return nil
+		case <-left:
 			return nil
 		}
 	}

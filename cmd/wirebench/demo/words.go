@@ -168,38 +168,60 @@ func (s *speaker) hear(data []byte, state string, a actor) (n int, err error) {
 // reciter sends examples of the messages of its direction in rotation.
 type reciter struct {
 	*speaker
-	n int
+	examples [][]recital // by message
+	n        int
 }
 
-func newReciter(s *speaker) actor { return &reciter{speaker: s} }
+// recital is an encoded message.
+type recital struct {
+	name string
+	data []byte
+}
+
+// repertoire is the number of different examples of a message that a reciter has.
+const repertoire = 8
+
+// newReciter finds the examples at once, since that costs far more than to send one. The first example of a message is its emptiest: it is sent
+// if there is no other.
+func newReciter(s *speaker) actor {
+	r := &reciter{speaker: s}
+	for _, m := range s.words.snap.Schema().Messages {
+		if !m.HasKey || m.Key.Dir != schema.Both && m.Key.Dir != s.dir {
+			continue
+		}
+		p, err := s.words.snap.Program(s.words.snap.Sent(m))
+		if err != nil {
+			s.err = err
+			return r
+		}
+		var all []recital
+		for _, x := range value.Examples(p, 1+repertoire, s.rng.Uint64(), m.Key.Code) {
+			if x.Status == codec.OK {
+				all = append(all, recital{m.Name, x.Data})
+			}
+		}
+		if len(all) > 1 {
+			all = all[1:]
+		}
+		if len(all) > 0 {
+			r.examples = append(r.examples, all)
+		}
+	}
+	return r
+}
 
 func (r *reciter) begin()              {}
 func (r *reciter) hear(string, values) {}
 
 func (r *reciter) tick() {
-	var own []*schema.Message
-	for _, m := range r.words.snap.Schema().Messages {
-		if m.HasKey && (m.Key.Dir == schema.Both || m.Key.Dir == r.dir) {
-			own = append(own, m)
-		}
-	}
-	if len(own) == 0 || r.err != nil {
+	if len(r.examples) == 0 || r.err != nil {
 		return
 	}
-	m := own[r.n%len(own)]
+	of := r.examples[r.n%len(r.examples)]
+	x := of[r.n/len(r.examples)%len(of)]
 	r.n++
-	p, err := r.words.snap.Program(r.words.snap.Sent(m))
-	if err != nil {
-		r.err = err
-		return
-	}
-	for _, x := range value.Examples(p, 2, uint64(r.n), m.Key.Code) {
-		if x.Status == codec.OK {
-			r.told(Event{Dir: r.dir, Name: m.Name, Message: x.Data})
-			r.err = r.send(x.Data, true)
-			return
-		}
-	}
+	r.told(Event{Dir: r.dir, Name: x.name, Message: x.data})
+	r.err = r.send(x.data, true)
 }
 
 // one returns one of several texts at random.
