@@ -1,6 +1,10 @@
 package server
 
 import (
+	"encoding/json"
+	"fmt"
+	"net/http/httptest"
+	"sync"
 	"testing"
 
 	"wirebench/server/servertest"
@@ -89,4 +93,30 @@ func TestListTellsNameAndEnd(t *testing.T) {
 	if _, err := c.conn.Read(c.ctx); err == nil {
 		t.Error("the connection goes on")
 	}
+}
+
+// Requests for many captures at once are each answered with all frames: none ends the reading of another one.
+func TestManyCapturesAtOnce(t *testing.T) {
+	s := captureServer(t, "tera", servertest.NumberFiles)
+	const n = 200_000
+	data := servertest.Numbers(t, n)
+	var ids []string
+	for i := range 12 {
+		ids = append(ids, servertest.Keep(t, s, fmt.Sprint(i), data).ID)
+	}
+	var answers sync.WaitGroup
+	for i, id := range ids {
+		answers.Go(func() {
+			var f struct {
+				Total int
+				Done  bool
+			}
+			w := httptest.NewRecorder()
+			s.ServeHTTP(w, httptest.NewRequest("GET", "/api/one/captures/"+id+"/frames?count=1", nil))
+			if err := json.Unmarshal(w.Body.Bytes(), &f); err != nil || w.Code != 200 || f.Done && f.Total != n {
+				t.Errorf("capture %d: %d %+v %v", i, w.Code, f, err)
+			}
+		})
+	}
+	answers.Wait()
 }

@@ -13,7 +13,6 @@ import (
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
 	"wirebench/server/access"
-	"wirebench/server/captures"
 	"wirebench/server/frames"
 	"wirebench/server/live"
 	"wirebench/server/publish"
@@ -148,11 +147,9 @@ func (s *API) chosenFrames(ctx context.Context, ws *space, b *CapsuleBody) (*wor
 	if _, mistakes := at.Filter(b.Filter); len(mistakes) > 0 {
 		return nil, nil, filterProblem(mistakes)
 	}
-	var open *captures.Capture
-	for held := false; !held; held = s.Captures.Hold(open) {
-		if open, err = s.Captures.Get(at.Workspace, at.Snapshot, of); err != nil {
-			return nil, nil, captureProblem(err)
-		}
+	open, err := s.Captures.Use(at.Workspace, at.Snapshot, of)
+	if err != nil {
+		return nil, nil, captureProblem(err)
 	}
 	defer s.Captures.LetGo(open)
 	x := &frames.Export{Capture: of, Snapshot: at.Snapshot, Log: open.Log(), Filter: b.Filter}

@@ -339,10 +339,11 @@ func (s *API) listFrames(ctx context.Context, in *framesInput) (*framesOutput, e
 	if _, mistakes := ws.Filter(in.Filter); len(mistakes) > 0 {
 		return nil, filterProblem(mistakes)
 	}
-	o, err := s.Captures.Get(ws.Workspace, ws.Snapshot, x)
+	o, err := s.Captures.Use(ws.Workspace, ws.Snapshot, x)
 	if err != nil {
 		return nil, captureProblem(err)
 	}
+	defer s.Captures.LetGo(o)
 	out := &framesOutput{}
 	b := &out.Body
 	if b.Done, err = o.Wait(ctx); err != nil {

@@ -62,11 +62,9 @@ func (s *API) exportCapture(ctx context.Context, in *exportInput) (*huma.StreamR
 	}
 	control := http.NewResponseController(in.writer)
 	_ = control.SetWriteDeadline(time.Now().Add(exportWait + exportStall))
-	var open *captures.Capture
-	for held := false; !held; held = s.Captures.Hold(open) {
-		if open, err = s.Captures.Get(ws.Workspace, ws.Snapshot, of); err != nil {
-			return nil, captureProblem(err)
-		}
+	open, err := s.Captures.Use(ws.Workspace, ws.Snapshot, of)
+	if err != nil {
+		return nil, captureProblem(err)
 	}
 	x := &frames.Export{Capture: of, Snapshot: ws.Snapshot, Log: open.Log(), Filter: in.Filter, Format: in.Format, Columns: in.Columns, Listed: in.Listed, Values: in.Values, Comments: in.Comments, Secrets: in.Secrets}
 	x.File = func() (io.ReadCloser, error) {

@@ -28,11 +28,9 @@ func (s *API) proposalsOf(ctx context.Context, in *CapturePath) (*proposalsOutpu
 	if err != nil {
 		return nil, err
 	}
-	var open *captures.Capture
-	for held := false; !held; held = s.Captures.Hold(open) {
-		if open, err = s.Captures.Get(ws.Workspace, ws.Snapshot, x); err != nil {
-			return nil, captureProblem(err)
-		}
+	open, err := s.Captures.Use(ws.Workspace, ws.Snapshot, x)
+	if err != nil {
+		return nil, captureProblem(err)
 	}
 	defer s.Captures.LetGo(open)
 	whole, err := open.Wait(ctx)

@@ -45,11 +45,9 @@ func (s *API) ask(ctx context.Context, at CapturePath, spec frames.ListSpec, que
 			return filterProblem(mistakes)
 		}
 	}
-	var open *captures.Capture
-	for held := false; !held; held = s.Captures.Hold(open) {
-		if open, err = s.Captures.Get(ws.Workspace, ws.Snapshot, x); err != nil {
-			return captureProblem(err)
-		}
+	open, err := s.Captures.Use(ws.Workspace, ws.Snapshot, x)
+	if err != nil {
+		return captureProblem(err)
 	}
 	defer s.Captures.LetGo(open)
 	if _, err := open.Wait(ctx); err != nil {

@@ -146,10 +146,11 @@ func (s *API) related(ctx context.Context, in *relatedInput) (*relatedOutput, er
 	if err != nil {
 		return nil, err
 	}
-	o, err := s.Captures.Get(ws.Workspace, ws.Snapshot, x)
+	o, err := s.Captures.Use(ws.Workspace, ws.Snapshot, x)
 	if err != nil {
 		return nil, captureProblem(err)
 	}
+	defer s.Captures.LetGo(o)
 	if _, err := o.Wait(ctx); err != nil {
 		return nil, err
 	}

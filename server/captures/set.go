@@ -161,6 +161,17 @@ func (c *Set) Get(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Cap
 	return c.find(ws, snap, x, false, false)
 }
 
+// Use is Get and Hold: nobody else ends the reading before LetGo. What Get returns may be ended meanwhile, since another capture is opened or the file
+// has grown: it then looks like one that is complete, and has a part of its frames.
+func (c *Set) Use(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture) (o *Capture, err error) {
+	for held := false; !held; held = c.Hold(o) {
+		if o, err = c.Get(ws, snap, x); err != nil {
+			return nil, err
+		}
+	}
+	return o, nil
+}
+
 // find implements Get and Follow. With grows the reader waits at the end of the file for more; with follow an open reading of this kind is
 // used, also one that has stopped waiting.
 func (c *Set) find(ws *workspace.Workspace, snap *workspace.Snapshot, x store.Capture, follow, grows bool) (*Capture, error) {

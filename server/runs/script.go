@@ -9,7 +9,6 @@ import (
 
 	"wirebench/codec/transport"
 	"wirebench/defs/schema"
-	"wirebench/server/captures"
 	"wirebench/server/live"
 	"wirebench/server/replay"
 )
@@ -56,11 +55,9 @@ func (s *Set) Script(ctx context.Context, of Recording, part Part, play schema.D
 	case <-ctx.Done():
 		return made, &CaptureError{ctx.Err()}
 	}
-	var open *captures.Capture
-	for held := false; !held; held = s.Captures.Hold(open) {
-		if open, err = s.Captures.Get(of.Workspace, of.Snapshot, of.Capture); err != nil {
-			return made, &CaptureError{err}
-		}
+	open, err := s.Captures.Use(of.Workspace, of.Snapshot, of.Capture)
+	if err != nil {
+		return made, &CaptureError{err}
 	}
 	defer s.Captures.LetGo(open)
 	whole, err := open.Wait(ctx)
