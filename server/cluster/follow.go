@@ -9,6 +9,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"wirebench/server/bus"
 	"wirebench/server/store"
 	"wirebench/server/supervise"
 )
@@ -55,7 +56,7 @@ func (n *Node) follow(ctx context.Context) (rev uint64, err error) {
 			continue
 		}
 		rev, err := n.acquire(ctx)
-		if err != nil && !passes(err) {
+		if err != nil && !bus.Passes(err) {
 			return 0, err
 		}
 		if err == nil && rev > 0 {

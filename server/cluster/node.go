@@ -41,6 +41,7 @@ const (
 	renewEvery = time.Second
 	leaseTime  = 6   // the life of the lease and of the keys of nodes
 	doubtTime  = 2.5 // since the lease was last seen, after which another node tries to get it
+	renewTime  = 1.5 // for one renewal
 	leaveAfter = 4.5 // since the lease was last renewed for certain: a node that does not know leads no more
 )
 
@@ -191,7 +192,7 @@ func again(ctx context.Context, log *slog.Logger, what string, do func(ctx conte
 			return nil
 		case ctx.Err() != nil:
 			return errors.Join(ctx.Err(), err)
-		case !passes(err):
+		case !bus.Passes(err):
 			return err
 		}
 		if err.Error() != told {
@@ -203,16 +204,6 @@ func again(ctx context.Context, log *slog.Logger, what string, do func(ctx conte
 		case <-time.After(askPause):
 		}
 	}
-}
-
-// passes reports whether an error of NATS is one of those that end by themselves.
-func passes(err error) bool {
-	var api *jetstream.APIError
-	if errors.As(err, &api) {
-		return api.Code == 503 || api.Code == 500 || api.ErrorCode == 10008 || api.ErrorCode == 10009 // no leader yet, a server that has just started
-	}
-	return errors.Is(err, nats.ErrTimeout) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, nats.ErrNoResponders) || errors.Is(err, nats.ErrDisconnected) ||
-		errors.Is(err, nats.ErrReconnectBufExceeded) || errors.Is(err, nats.ErrConnectionReconnecting) || errors.Is(err, jetstream.ErrNoStreamResponse)
 }
 
 // prepare makes what is not there yet.
@@ -386,6 +377,7 @@ func (n *Node) hear(e jetstream.KeyValueEntry) {
 
 // appear says that this node is there.
 func (n *Node) appear(ctx context.Context) {
+	doubts := bus.NewDoubts(n.conn, n.Log)
 	for {
 		n.mu.Lock()
 		m := Member{URL: n.URL, Version: n.Version, Problem: n.problem, Leads: n.leads, Instance: n.instance}
@@ -393,8 +385,11 @@ func (n *Node) appear(ctx context.Context) {
 		m.Seq = n.replica.at().Seq
 		if text, err := json.Marshal(m); err == nil && n.conn.IsConnected() {
 			one, stop := context.WithTimeout(ctx, askTime)
-			_, _ = n.live.Put(one, nodePrefix+keyOf(n.URL), text) // with the next
-			stop()
+			began := time.Now()
+			_, err := n.live.Put(one, nodePrefix+keyOf(n.URL), text) // if not, with the next
+			if stop(); ctx.Err() == nil {
+				doubts.Note(began, err)
+			}
 		}
 		select {
 		case <-ctx.Done():
@@ -524,7 +519,11 @@ func (n *Node) renew(ctx context.Context, rev uint64, end func(error)) uint64 {
 			return rev
 		}
 		began := time.Now()
-		one, stop := context.WithDeadline(context.WithoutCancel(ctx), sure.Add(n.renewals(leaveAfter))) // whoever leaves must know the revision
+		limit := began.Add(n.renewals(renewTime)) // the next one may go to another server
+		if last := sure.Add(n.renewals(leaveAfter)); last.Before(limit) {
+			limit = last
+		}
+		one, stop := context.WithDeadline(context.WithoutCancel(ctx), limit) // whoever leaves must know the revision
 		next, err := n.live.Update(one, leaseKey, text, rev)
 		stop()
 		switch {

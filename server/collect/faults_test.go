@@ -495,6 +495,25 @@ func TestLostRequest(t *testing.T) {
 	}
 }
 
+// A server of NATS that answers, but has no stream, as one that is cut off from the others, is left for another one.
+func TestServerWithoutStreams(t *testing.T) {
+	server := bustest.Start(t)
+	server.Kill()
+	urls := "nats://" + bustest.Configured(t, "") + "," + server.URL
+	bench := open(t, t.TempDir(), "one", urls)
+	from := send(t, t.TempDir(), urls, MinSpool)
+	id, f := record(t, from.spool, "one")
+	want := newBlocks().piece(5, 100)
+	if _, err := f.Write(want); err != nil {
+		t.Fatal(err)
+	}
+	until(t, "both have tried the first server", func() bool {
+		return from.pub.State().Why != "" && bench.receiver.Connected()
+	}, &bench.out)
+	server.Again()
+	until(t, "it is received", func() bool { return bytes.Equal(bench.bytesOf(t, id), want) }, &bench.out)
+}
+
 // What has no room at the workbench stays in the stream, is said once, and is received when there is room.
 func TestNoRoom(t *testing.T) {
 	server := bustest.Start(t)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"wirebench/server/bus"
 )
 
 // How batches are published.
@@ -60,11 +62,14 @@ func (p *Publisher) State() Published {
 // Run publishes until the context is done.
 func (p *Publisher) Run(ctx context.Context) {
 	wait := time.Duration(0)
+	doubts := bus.NewDoubts(p.conn, p.Log)
 	for {
+		began := time.Now()
 		more, err := p.round(ctx)
-		switch {
-		case ctx.Err() != nil:
+		if ctx.Err() != nil {
 			return
+		}
+		switch doubts.Note(began, err); {
 		case err != nil:
 			p.tell(err)
 			wait = min(max(2*wait, firstRetry), longestWait)
