@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"wirebench/server/bus/bustest"
 	"wirebench/server/collab"
 	"wirebench/server/rooms"
 	"wirebench/server/socket"
@@ -112,7 +113,9 @@ func (w *way) cut(is bool) {
 type node struct {
 	t          *testing.T
 	addr, data string
-	ways       []*way // to the servers of NATS
+	nats       string        // URLs
+	ways       []*way        // to the servers of NATS
+	host       *bustest.Host // or instead of them a host of its own
 	proc       *running
 	down       bool // it was killed
 }
@@ -125,18 +128,31 @@ func (n *node) kill() {
 func (n *node) start() {
 	n.t.Helper()
 	n.down = false
-	var urls []string
-	for _, w := range n.ways {
-		urls = append(urls, "nats://"+w.addr)
+	listen, advertised := n.addr, "http://"+n.addr
+	if n.host != nil {
+		listen, advertised = ":8080", "http://"+n.host.Inside+":8080"
 	}
-	all := strings.Join(urls, ",")
-	n.proc = start(n.t, "This node of the cluster is at", "serve", "--listen", n.addr, "--data", n.data, "--cluster", all, "--nats", all, "--nats-replicas", "3", "--nats-bytes", "200000000")
+	args := []string{"serve", "--token", clusterToken, "--listen", listen, "--advertise", advertised, "--data", n.data, "--cluster", n.nats, "--nats", n.nats, "--nats-replicas", "3", "--nats-bytes", "200000000"}
+	n.proc = startOn(n.t, n.host, "This node of the cluster is at", args...)
 }
 
+// cut cuts the node from NATS and the other node, or mends that. People reach it.
 func (n *node) cut(is bool) {
+	n.t.Helper()
+	if n.host != nil {
+		if err := n.host.Cut(is); err != nil {
+			n.t.Fatal(err)
+		}
+	}
 	for _, w := range n.ways {
 		w.cut(is)
 	}
+}
+
+// authorize sets the token of a request.
+func authorize(h http.Header) http.Header {
+	h.Set("Authorization", "Bearer "+clusterToken)
+	return h
 }
 
 // leads reports whether the node says that it serves.
@@ -144,6 +160,7 @@ func (n *node) leads() bool {
 	ctx, stop := context.WithTimeout(context.Background(), time.Second)
 	defer stop()
 	req, _ := http.NewRequestWithContext(ctx, "GET", "http://"+n.addr+"/metrics", nil)
+	authorize(req.Header)
 	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return false
@@ -166,6 +183,7 @@ func call(addr, method, path string, body, into any, patience time.Duration) err
 	if err != nil {
 		return err
 	}
+	authorize(req.Header)
 	switch method {
 	case "PATCH":
 		req.Header.Set("Content-Type", "application/merge-patch+json")
@@ -194,7 +212,7 @@ func call(addr, method, path string, body, into any, patience time.Duration) err
 
 // channelOf opens a channel of a page.
 func channelOf(ctx context.Context, addr, kind, with string) (*wsconn.Conn, error) {
-	c, err := wsconn.Dial(ctx, "ws://"+addr+"/ws/one/page", nil, 64<<20)
+	c, err := wsconn.Dial(ctx, "ws://"+addr+"/ws/one/page", authorize(http.Header{}), 64<<20)
 	if err != nil {
 		return nil, err
 	}
@@ -377,14 +395,21 @@ const laneText = "group: clmsg\n\npacket: num\n   __group = clmsg\n   seq     = 
 
 const frameSize = 1 + 4 + 8
 
-func newLane(t *testing.T, name string, perSecond int) *lane {
+func newLane(t *testing.T, host *bustest.Host, name string, perSecond int) *lane {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	here, via := "127.0.0.1:0", ""
+	if host != nil {
+		here, via = bustest.Tester+":0", host.Outside+":7801"
+	}
+	l, err := net.Listen("tcp", here)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { l.Close() })
-	x := &lane{T: t, name: name, via: net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, "tcp", 1))), game: l.Addr().String(), every: 20 * time.Millisecond, most: max(1, perSecond/50)}
+	if host == nil {
+		via = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, "tcp", 1)))
+	}
+	x := &lane{T: t, name: name, via: via, game: l.Addr().String(), every: 20 * time.Millisecond, most: max(1, perSecond/50)}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -553,6 +578,21 @@ func numbers(addr, id string, from int, found func(n int)) (total int, err error
 		}
 		time.Sleep(50 * time.Millisecond) // it is being read
 	}
+}
+
+// newest returns the number of the last frame in the newest capture.
+func (l *lane) newest(addr string) (int, error) {
+	own, err := l.captures(addr)
+	if err != nil || len(own) == 0 {
+		return -1, err
+	}
+	var all struct{ Total int }
+	if err := call(addr, "GET", fmt.Sprintf("/one/captures/%s/frames?count=1", own[0].ID), nil, &all, confirmTime); err != nil {
+		return -1, err
+	}
+	last := -1
+	_, err = numbers(addr, own[0].ID, max(0, all.Total-10), func(n int) { last = n }) // those after the messages may be no messages
+	return last, err
 }
 
 // kill notes what is in the workbench, and that the collector is killed now.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -21,8 +22,11 @@ import (
 )
 
 const (
+	clusterToken   = "a-token-of-an-admin"
+	clusterChild   = "WIREBENCH_CLUSTER_CHILD"
 	clusterMinutes = "WIREBENCH_CLUSTER_MINUTES" // of TestClusterLong
 	takeoverMost   = 10 * time.Second
+	partTime       = 30 * time.Second
 	nodesOfRun     = 2
 	lanesOfRun     = 3
 )
@@ -33,6 +37,7 @@ type clusterRun struct {
 	nats       *bustest.Cluster
 	nodes      []*node
 	lanes      []*lane
+	hosts      []*bustest.Host // of the collectors
 	collectors []*running
 	spools     []string
 	editors    []*editor
@@ -40,21 +45,38 @@ type clusterRun struct {
 	measured   bool
 }
 
-// newRun starts everything but the games and the people. Each workbench has a way of its own to each server of NATS. folder returns one for a workbench.
-func newRun(t *testing.T, perSecond int, pause time.Duration, folder func() string) *clusterRun {
+// newRun starts everything but the games and the people: on a host each, or without a network on this one, with a way of its own from each workbench to
+// each server of NATS. folder returns one for a workbench.
+func newRun(t *testing.T, lan *bustest.Network, perSecond int, pause time.Duration, folder func() string) *clusterRun {
 	t.Helper()
-	r := &clusterRun{T: t, nats: bustest.StartCluster(t, 3)}
+	host := func() *bustest.Host {
+		if lan == nil {
+			return nil
+		}
+		return lan.Host()
+	}
+	r := &clusterRun{T: t, nats: bustest.StartClusterOn(t, []*bustest.Host{host(), host(), host()})}
 	for range nodesOfRun {
-		n := &node{t: t, addr: net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, "tcp", 1))), data: folder()}
-		for _, s := range r.nats.Servers {
-			n.ways = append(n.ways, newWay(t, strings.TrimPrefix(s.URL, "nats://")))
+		n := &node{t: t, host: host(), data: folder(), nats: r.nats.InsideURLs()}
+		if n.host != nil {
+			n.addr = n.host.Outside + ":8080"
+		} else {
+			n.addr = net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, "tcp", 1)))
+			var urls []string
+			for _, s := range r.nats.Servers {
+				w := newWay(t, strings.TrimPrefix(s.URL, "nats://"))
+				n.ways, urls = append(n.ways, w), append(urls, "nats://"+w.addr)
+			}
+			n.nats = strings.Join(urls, ",")
 		}
 		n.start()
 		r.nodes = append(r.nodes, n)
 	}
 	r.makeProject(r.nodes[0].addr)
 	for i := range lanesOfRun {
-		r.lanes = append(r.lanes, newLane(t, fmt.Sprintf("host%d", i), perSecond/lanesOfRun))
+		h := host()
+		r.hosts = append(r.hosts, h)
+		r.lanes = append(r.lanes, newLane(t, h, fmt.Sprintf("host%d", i), perSecond/lanesOfRun))
 		r.spools = append(r.spools, t.TempDir())
 		r.collectors = append(r.collectors, r.collector(i))
 	}
@@ -86,7 +108,7 @@ func (r *clusterRun) makeProject(addr string) {
 func (r *clusterRun) collector(i int) *running {
 	r.Helper()
 	l := r.lanes[i]
-	return start(r.T, "is relayed to", "collect", "--nats", r.nats.URLs(), "--spool", r.spools[i], "--name", l.name, "--protocol", "muta", "--listener", "one="+l.via+">"+l.game)
+	return startOn(r.T, r.hosts[i], "is relayed to", "collect", "--nats", r.nats.InsideURLs(), "--spool", r.spools[i], "--name", l.name, "--protocol", "muta", "--listener", "one="+l.via+">"+l.game)
 }
 
 // leader waits for the node that leads, if it is not another one.
@@ -129,6 +151,24 @@ func (r *clusterRun) takeover(what string, of *node, do func()) {
 	r.takeovers = append(r.takeovers, took)
 	if r.measured && took > takeoverMost { // beside other tests, a second is no measure
 		r.Errorf("%s: the takeover took %v", what, took)
+	}
+}
+
+// recorded waits until the frames that were sent so far are in captures, or those after them where a collector was killed.
+func (r *clusterRun) recorded(what string) {
+	r.Helper()
+	for _, l := range r.lanes {
+		sent, last := l.counted(), -1
+		until(r.T, fmt.Sprintf("frames of %s are recorded: %s", l.name, what), func() bool {
+			if n, err := l.newest(r.leader(nil).addr); err == nil {
+				last = n
+			}
+			if last >= sent-1 {
+				return true
+			}
+			time.Sleep(200 * time.Millisecond)
+			return false
+		})
 	}
 }
 
@@ -178,14 +218,33 @@ func (r *clusterRun) killFollower() {
 	r.progress("a node that follows was killed")
 }
 
-// part cuts the node that leads from NATS.
-func (r *clusterRun) part() {
+// part cuts the node that leads from NATS for a time.
+func (r *clusterRun) part(lasting time.Duration) {
 	r.Helper()
 	n := r.leader(nil)
+	begin := time.Now()
 	r.takeover("a node that leads is cut from NATS", n, func() { n.cut(true) })
+	time.Sleep(lasting - time.Since(begin))
 	n.cut(false)
 	r.answers(n)
 	r.progress("the way is mended")
+}
+
+// partOthers cuts something else from the network for a time. Games and people go on.
+func (r *clusterRun) partOthers(what string, cut func(is bool) error, lasting time.Duration) {
+	r.Helper()
+	if err := cut(true); err != nil {
+		r.Fatal(err)
+	}
+	end := time.Now().Add(lasting)
+	r.progress(what + " is cut off")
+	time.Sleep(time.Until(end))
+	if err := cut(false); err != nil {
+		r.Fatal(err)
+	}
+	r.nats.Usable()
+	r.recorded(what + " is there again")
+	r.progress(what + " is there again")
 }
 
 // killNATS kills a server of NATS.
@@ -225,6 +284,7 @@ func (r *clusterRun) play(do func()) {
 	stop()
 	games.Wait()
 	people.Wait()
+	r.recorded("at the end")
 	for i, c := range r.collectors {
 		_ = c.Process.Signal(syscall.SIGINT)
 		if status := ended(r.T, c.Cmd); status.ExitStatus() != 0 {
@@ -315,17 +375,18 @@ func TestCluster(t *testing.T) {
 	if testing.Short() {
 		perSecond = 150
 	}
-	r := newRun(t, perSecond, 100*time.Millisecond, t.TempDir)
+	r := newRun(t, nil, perSecond, 100*time.Millisecond, t.TempDir)
 	r.play(func() {
 		r.killLeader()
 		r.killNATS(rand.IntN(3))
-		r.part()
+		r.part(0)
 		r.killCollector(0)
 		r.killLeader()
 	})
 }
 
-// TestClusterLong is TestCluster for minutes, with all faults in any order, and a full disk if a small one can be mounted. Before, it measures how long a
+// TestClusterLong is TestCluster for minutes, with all faults in turn, and a full disk if a small one can be mounted: on hosts of their own, of which one
+// or the other is cut off for half a minute, if there can be network namespaces. Before, it measures how long a
 // message takes from the game to a page at the node that does not lead, and what it costs, beside a server without a cluster:
 // WIREBENCH_CLUSTER_MINUTES=10 go test -v -run TestClusterLong -timeout 60m ./cmd/wirebench
 func TestClusterLong(t *testing.T) {
@@ -333,10 +394,24 @@ func TestClusterLong(t *testing.T) {
 	if _, err := fmt.Sscan(os.Getenv(clusterMinutes), &minutes); err != nil {
 		t.Skip(clusterMinutes + " is not set")
 	}
+	var lan *bustest.Network
+	why := errors.New("that needs root, and the program ip")
+	if _, err := exec.LookPath("ip"); err == nil && os.Getuid() == 0 {
+		if os.Getenv(clusterChild) == "" {
+			if why = apart(t); why == nil {
+				return
+			}
+		} else {
+			lan = bustest.NewNetwork(t)
+		}
+	}
+	if lan == nil {
+		t.Logf("everything is on this host, and ways through this program are cut: %v", why)
+	}
 	rate := 5100
 	measureAlone(t, rate)
 	disk := ""
-	r := newRun(t, rate, 250*time.Millisecond, func() string {
+	r := newRun(t, lan, rate, 250*time.Millisecond, func() string {
 		dir := t.TempDir()
 		if disk == "" && syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=4g") == nil {
 			t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
@@ -349,13 +424,16 @@ func TestClusterLong(t *testing.T) {
 		r.measure()
 		end := time.Now().Add(time.Duration(minutes * float64(time.Minute)))
 		for i := 0; time.Now().Before(end); i++ {
-			switch i % 7 {
+			if lan == nil && i%10 > 6 {
+				continue
+			}
+			switch i % 10 {
 			case 0, 4:
 				r.killLeader()
 			case 1:
 				r.killNATS(rand.IntN(3))
 			case 2:
-				r.part()
+				r.part(partTime)
 			case 3:
 				r.killCollector(rand.IntN(lanesOfRun))
 			case 5:
@@ -364,11 +442,38 @@ func TestClusterLong(t *testing.T) {
 				if disk != "" {
 					r.fill(disk)
 				}
+			case 7:
+				r.partOthers("a server of NATS", r.nats.Servers[rand.IntN(3)].Host().Cut, partTime)
+			case 8:
+				r.partOthers("a collector", r.hosts[rand.IntN(lanesOfRun)].Cut, partTime)
+			case 9:
+				var all []*bustest.Host
+				for _, s := range r.nats.Servers {
+					all = append(all, s.Host())
+				}
+				h := all[rand.IntN(3)]
+				r.partOthers("a server of NATS, from the other two", func(is bool) error { return h.CutFrom(all, is) }, partTime)
 			}
 		}
 	})
 	slices.Sort(r.takeovers)
 	t.Logf("%d takeovers: median %.1f s, at most %.1f s", len(r.takeovers), r.takeovers[len(r.takeovers)/2].Seconds(), r.takeovers[len(r.takeovers)-1].Seconds())
+}
+
+// apart runs a test in a network of its own, in which nothing else notices its hosts. The error says that there can be none.
+func apart(t *testing.T) error {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^"+t.Name()+"$", "-test.v", "-test.timeout=0")
+	cmd.Env = append(os.Environ(), clusterChild+"=1")
+	cmd.SysProcAttr = &syscall.SysProcAttr{Cloneflags: syscall.CLONE_NEWNET}
+	cmd.Stdout, cmd.Stderr = os.Stdout, os.Stderr
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return nil
 }
 
 // fill fills the disk of a node for some seconds.
@@ -514,7 +619,7 @@ func (r *clusterRun) measure() {
 func measureAlone(t *testing.T, perSecond int) {
 	t.Helper()
 	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePorts(t, "tcp", 1)))
-	s := start(t, "Wirebench is at", "serve", "--listen", addr, "--data", t.TempDir())
+	s := start(t, "Wirebench is at", "serve", "--token", clusterToken, "--listen", addr, "--data", t.TempDir())
 	defer s.kill()
 	(&clusterRun{T: t}).makeProject(addr)
 	ctx, stop := context.WithCancel(t.Context())
@@ -524,7 +629,7 @@ func measureAlone(t *testing.T, perSecond int) {
 	defer stop()
 	capture := ""
 	for i := range lanesOfRun {
-		l := newLane(t, fmt.Sprintf("alone%d", i), perSecond/lanesOfRun)
+		l := newLane(t, nil, fmt.Sprintf("alone%d", i), perSecond/lanesOfRun)
 		var p struct{ ID string }
 		if err := call(addr, "POST", "/one/proxies", map[string]string{"listen": l.via, "upstream": l.game}, &p, confirmTime); err != nil {
 			t.Fatal(err)

@@ -24,8 +24,17 @@ type running struct {
 // start starts a child, and waits until it says that it is ready.
 func start(t *testing.T, ready string, args ...string) *running {
 	t.Helper()
+	return startOn(t, nil, ready, args...)
+}
+
+// startOn is start on a host.
+func startOn(t *testing.T, host *bustest.Host, ready string, args ...string) *running {
+	t.Helper()
 	c := &running{child(t, args...), &log{}}
 	c.Stderr = c.out
+	if err := host.Put(c.Cmd); err != nil {
+		t.Fatal(err)
+	}
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}

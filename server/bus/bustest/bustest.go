@@ -16,8 +16,8 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 )
 
-// variable makes a test program a NATS server: its values are a folder, a port and the bytes that JetStream may store; and in a cluster its name, the port
-// of its routes and those of all.
+// variable makes a test program a NATS server: its values are a folder, an address and the bytes that JetStream may store; and in a cluster its name, the
+// address of its routes and those of all.
 const variable = "WIREBENCH_TEST_NATS"
 
 // Main runs a NATS server if the program was started as one by Start. TestMain calls it first.
@@ -26,10 +26,10 @@ func Main() {
 	if len(words) < 3 {
 		return
 	}
-	port, _ := strconv.Atoi(words[1])
+	host, port := hostPort(words[1])
 	most, _ := strconv.ParseInt(words[2], 10, 64)
 	o := &server.Options{
-		ServerName: "test", Host: "127.0.0.1", Port: port, JetStream: true, StoreDir: words[0], JetStreamMaxStore: most, JetStreamMaxMemory: 64 << 20,
+		ServerName: "test", Host: host, Port: port, JetStream: true, StoreDir: words[0], JetStreamMaxStore: most, JetStreamMaxMemory: 64 << 20,
 		SyncAlways: true, NoSigs: true, NoLog: true,
 	}
 	if len(words) > 5 {
@@ -58,8 +58,9 @@ type Server struct {
 	t       testing.TB
 	dir     string
 	most    int64
-	port    int
+	addr    string
 	cluster string // words of variable
+	host    *Host
 
 	mu  sync.Mutex
 	cmd *exec.Cmd
@@ -71,21 +72,28 @@ func Start(t testing.TB) *Server { return StartWith(t, 1<<30) }
 // StartWith starts a server whose streams may have a number of bytes.
 func StartWith(t testing.TB, most int64) *Server {
 	t.Helper()
-	s := &Server{t: t, dir: t.TempDir(), most: most, port: freePort(t)} // its address stays when it starts again
+	s := &Server{t: t, dir: t.TempDir(), most: most, addr: freeAddr(t)} // its address stays when it starts again
 	t.Cleanup(s.Kill)
 	s.Again()
 	return s
 }
 
-// freePort returns a port that is free now.
-func freePort(t testing.TB) int {
+// hostPort splits an address.
+func hostPort(addr string) (string, int) {
+	host, port, _ := net.SplitHostPort(addr)
+	n, _ := strconv.Atoi(port)
+	return host, n
+}
+
+// freeAddr returns an address that is free now.
+func freeAddr(t testing.TB) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	return l.Addr().String()
 }
 
 // Again starts the server again with what it has stored.
@@ -96,7 +104,10 @@ func (s *Server) Again() {
 		s.t.Fatal(err)
 	}
 	cmd := exec.Command(self)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %d %d %s", variable, s.dir, s.port, s.most, s.cluster))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%s %s %d %s", variable, s.dir, s.addr, s.most, s.cluster))
+	if err := s.host.Put(cmd); err != nil {
+		s.t.Fatal(err)
+	}
 	if _, err = cmd.StdinPipe(); err != nil {
 		s.t.Fatal(err)
 	}
@@ -113,11 +124,24 @@ func (s *Server) Again() {
 		_ = cmd.Wait()
 		s.t.Fatalf("the NATS server does not start: %s%v", line, err)
 	}
-	s.URL = strings.TrimSpace(line)
+	if s.URL = strings.TrimSpace(line); s.host != nil {
+		s.URL = "nats://" + s.host.Outside + ":" + clientPort
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cmd = cmd
 }
+
+// Inside returns the address for other hosts.
+func (s *Server) Inside() string {
+	if s.host == nil {
+		return s.URL
+	}
+	return "nats://" + s.host.Inside + ":" + clientPort
+}
+
+// Host returns the host of the server.
+func (s *Server) Host() *Host { return s.host }
 
 // Kill kills the server as kill -9 does.
 func (s *Server) Kill() {

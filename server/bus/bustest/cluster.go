@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -21,15 +20,15 @@ const (
 	askPause   = 50 * time.Millisecond
 )
 
-// clustered makes a server one of a cluster, by its name, the port of its routes and those of all. Clients are not told of other servers: they have the
+// clustered makes a server one of a cluster, by its name, the address of its routes and those of all. Clients are not told of other servers: they have the
 // addresses that they were given, such as those of a way that can be cut.
 func clustered(o *server.Options, name, own string, all []string) {
 	o.ServerName = name
-	o.Cluster = server.ClusterOpts{Name: "test", Host: "127.0.0.1", NoAdvertise: true}
-	o.Cluster.Port, _ = strconv.Atoi(own)
-	for _, port := range all {
-		if port != own {
-			o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: "127.0.0.1:" + port})
+	o.Cluster = server.ClusterOpts{Name: "test", NoAdvertise: true}
+	o.Cluster.Host, o.Cluster.Port = hostPort(own)
+	for _, addr := range all {
+		if addr != own {
+			o.Routes = append(o.Routes, &url.URL{Scheme: "nats", Host: addr})
 		}
 	}
 }
@@ -46,13 +45,26 @@ func StartCluster(t testing.TB, n int) *Cluster { return StartClusterWith(t, n, 
 // StartClusterWith starts n servers whose streams may each have a number of bytes.
 func StartClusterWith(t testing.TB, n int, most int64) *Cluster {
 	t.Helper()
+	return startCluster(t, make([]*Host, n), most)
+}
+
+// StartClusterOn starts a server on each host, each with a gigabyte for streams.
+func StartClusterOn(t testing.TB, hosts []*Host) *Cluster {
+	t.Helper()
+	return startCluster(t, hosts, 1<<30)
+}
+
+func startCluster(t testing.TB, hosts []*Host, most int64) *Cluster {
+	t.Helper()
 	c := &Cluster{t: t}
-	routes := make([]string, n)
-	for i := range routes {
-		routes[i] = strconv.Itoa(freePort(t))
+	clients, routes := make([]string, len(hosts)), make([]string, len(hosts))
+	for i, h := range hosts {
+		if clients[i], routes[i] = freeAddr(t), freeAddr(t); h != nil {
+			clients[i], routes[i] = "0.0.0.0:"+clientPort, h.Inside+":6222"
+		}
 	}
-	for i := range n {
-		s := &Server{t: t, dir: t.TempDir(), most: most, port: freePort(t), cluster: fmt.Sprintf("test%d %s %s", i, routes[i], strings.Join(routes, " "))}
+	for i, h := range hosts {
+		s := &Server{t: t, dir: t.TempDir(), most: most, addr: clients[i], cluster: fmt.Sprintf("test%d %s %s", i, routes[i], strings.Join(routes, " ")), host: h}
 		t.Cleanup(s.Kill)
 		s.Again()
 		c.Servers = append(c.Servers, s)
@@ -62,10 +74,15 @@ func StartClusterWith(t testing.TB, n int, most int64) *Cluster {
 }
 
 // URLs returns the addresses of all servers, separated by commas.
-func (c *Cluster) URLs() string {
+func (c *Cluster) URLs() string { return c.each(func(s *Server) string { return s.URL }) }
+
+// InsideURLs returns those for other hosts.
+func (c *Cluster) InsideURLs() string { return c.each((*Server).Inside) }
+
+func (c *Cluster) each(of func(*Server) string) string {
 	all := make([]string, len(c.Servers))
 	for i, s := range c.Servers {
-		all[i] = s.URL
+		all[i] = of(s)
 	}
 	return strings.Join(all, ",")
 }
