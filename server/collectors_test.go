@@ -221,3 +221,105 @@ func captured(t *testing.T, ctx context.Context, server, id string) {
 		time.Sleep(5 * time.Millisecond)
 	}
 }
+
+// Keys and settings that somebody gives to the capture of a collector are those by which the collector reads messages: it decrypts what it holds. The next
+// capture of the listener has them, too.
+func TestCollectorReads(t *testing.T) {
+	nats := bustest.Start(t)
+	at := bus.Options{URL: nats.URL}
+	ws := servertest.CaptureWorkspace(t, "protobuf", map[string]string{
+		"talk.proto": "syntax = \"proto3\";\nmessage Talk {\n  string text = 1;\n}\n", "talk.map": "Talk 1\n",
+		"protocol.envelope": "frame length u8\ncode u8\ncipher xor key given\n",
+	})
+	s, err := New(Config{Projects: servertest.Fixed(t, ws), Bus: &at, Stream: collect.StreamOptions{Bytes: 64 << 20, Replicas: 1}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	srv := httptest.NewServer(s)
+	t.Cleanup(func() { s.Close(); srv.Close() })
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	data, err := store.OpenData(t.TempDir(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer data.Close()
+	up, err := proxy.NewUpstreams(proxy.DefaultUpstreams, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	listening := ""
+	run := func() *collect.Collector {
+		c, err := collect.Start(ctx, collect.Options{
+			Name: "host1", Data: data, SpoolBytes: collect.MinSpool, Protocol: "protobuf", Upstreams: up, Bus: at, Log: slog.New(slog.DiscardHandler), Answer: api.Operate,
+			Listeners: []relay.Config{{Workspace: "one", Listen: "127.0.0.1:0", Upstream: servertest.EchoGame(t), Operate: true}},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for len(c.Listeners()) == 0 { // it learns how messages travel
+			time.Sleep(5 * time.Millisecond)
+		}
+		listening = c.Listeners()[0].State().Pairs[0].Listen
+		return c
+	}
+	talk := func() net.Conn {
+		t.Helper()
+		c, err := net.Dial("tcp", listening)
+		if err != nil {
+			t.Fatal(err)
+		}
+		message := []byte("\x05\x01\x0a\x02hi")
+		for i := range message {
+			message[i] ^= 0x5a
+		}
+		if _, err := c.Write(message); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	// holds talks on one new connection after the other until a message is held.
+	holds := func(id string) {
+		t.Helper()
+		for servertest.Call(t, ctx, srv.URL, "POST", "/api/one/proxies/"+id+"/operate", `{"on":true,"intercept":"kind == message"}`, nil) != 200 {
+			time.Sleep(5 * time.Millisecond)
+		}
+		for {
+			c := talk()
+			for range 20 {
+				var got struct{ Held []api.HeldInfo }
+				servertest.Call(t, ctx, srv.URL, "GET", "/api/one/proxies/"+id+"/held", "", &got)
+				if len(got.Held) > 0 {
+					if h := got.Held[0].Frame; h.Message != "Talk" || string(h.Value) != `{"text":"hi"}` {
+						t.Errorf("held: %s %s", h.Message, h.Value)
+					}
+					c.Close()
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			if c.Close(); ctx.Err() != nil {
+				t.Fatal("the collector cannot decrypt what it relays")
+			}
+		}
+	}
+	c := run()
+	id := c.Listeners()[0].ID
+	talk().Close()
+	captured(t, ctx, srv.URL, id)
+	if code, text := servertest.Patch(t, s, id, `{"keys":"* envelope 5a"}`); code != 200 {
+		t.Fatal(code, text)
+	}
+	holds(id)
+	c.Close(ctx)
+	c = run()
+	defer c.Close(ctx)
+	next := c.Listeners()[0].ID
+	talk().Close()
+	captured(t, ctx, srv.URL, next)
+	holds(next)
+	x, err := ws.Captures.Get(next)
+	if err != nil || x.Keys != "* envelope 5a" || next == id {
+		t.Errorf("%v %+v", err, x)
+	}
+}

@@ -65,8 +65,9 @@ type Collector struct {
 	projects  map[string]*project
 	moved     chan struct{} // has one element when the state of a listener may have changed
 
-	mu   sync.Mutex
-	held map[string]int // changes of the held messages, by listener
+	mu       sync.Mutex
+	held     map[string]int    // changes of the held messages, by listener
+	readings map[string]string // reading.rev, by listener
 
 	stop context.CancelFunc
 	work supervise.Group
@@ -77,7 +78,7 @@ func Start(ctx context.Context, o Options) (_ *Collector, err error) {
 	if err := CheckName(o.Name); err != nil {
 		return nil, err
 	}
-	c := &Collector{opts: o, projects: map[string]*project{}, moved: make(chan struct{}, 1), held: map[string]int{}}
+	c := &Collector{opts: o, projects: map[string]*project{}, moved: make(chan struct{}, 1), held: map[string]int{}, readings: map[string]string{}}
 	running, stop := context.WithCancel(context.Background())
 	c.stop = stop
 	defer func() {

@@ -42,7 +42,8 @@ const (
 type state struct {
 	Info    relay.Info `json:"info"`
 	Version string     `json:"version"`
-	Held    int        `json:"held"` // changes of its held messages so far
+	Held    int        `json:"held"`              // changes of its held messages so far
+	Reading string     `json:"reading,omitempty"` // see reading.rev
 }
 
 // call asks for an operation with a listener.
@@ -156,6 +157,12 @@ func (c *Collector) answer(ctx context.Context) {
 			reply(m, c.conn.MaxPayload(), nil, errors.New("no such listener, or it has ended"))
 			return
 		}
+		if x.Operation == read {
+			err := c.read(one, x.Body)
+			reply(m, c.conn.MaxPayload(), nil, err)
+			c.poke()
+			return
+		}
 		answer := c.opts.Answer(one, x.Operation, x.Who, x.Body)
 		if x.Operation == "set-rules" {
 			c.projects[x.Project].keepRules(c, one)
@@ -193,9 +200,9 @@ func (c *Collector) announce(ctx context.Context) {
 // tell publishes the state of a listener.
 func (c *Collector) tell(one *relay.Session) {
 	c.mu.Lock()
-	held := c.held[one.ID]
+	x := state{Version: c.opts.Version, Held: c.held[one.ID], Reading: c.readings[one.ID]}
 	c.mu.Unlock()
-	x := state{Info: one.Info(), Version: c.opts.Version, Held: held}
+	x.Info = one.Info()
 	text, err := json.Marshal(x)
 	if most := c.conn.MaxPayload(); err == nil && most > 0 && int64(len(text)) > most {
 		x.Info.Events, x.Info.Conns = nil, nil

@@ -70,6 +70,8 @@ type Receiver struct {
 
 	mu      sync.Mutex
 	remotes map[string]*remote // by id
+
+	doubts *bus.Doubts
 }
 
 // NewReceiver connects to NATS. It returns before there is a connection, which is made again whenever it is lost.
@@ -83,7 +85,7 @@ func NewReceiver(cfg Config) (*Receiver, error) {
 		conn.Close()
 		return nil, err
 	}
-	return &Receiver{Config: cfg, conn: conn, js: js, remotes: map[string]*remote{}}, nil
+	return &Receiver{Config: cfg, conn: conn, js: js, remotes: map[string]*remote{}, doubts: bus.NewDoubts(conn, cfg.Log)}, nil
 }
 
 // Connected reports whether there is a connection to NATS now.
@@ -197,7 +199,11 @@ func (r *Receiver) receive(ctx context.Context, ws *workspace.Workspace) error {
 	making, stop := context.WithTimeout(ctx, ackTime)
 	defer stop()
 	connected := r.conn.Stats().Reconnects
+	began := time.Now()
 	consumer, err := r.consumer(making, ws.Name)
+	if ctx.Err() == nil {
+		r.doubts.Note(began, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -494,6 +500,9 @@ func (k *intake) begin(p *piece, now time.Time) error {
 	case err == nil && before.Collected != nil:
 		x.Name, x.Added, x.Listener = before.Name, before.Added, before.Listener
 	}
+	if last, ok := k.newest(end.by, x.Listener); ok {
+		x.Settings, x.Keys = last.Settings, last.Keys
+	}
 	data := p.data
 	if end.from > 0 {
 		var head bytes.Buffer
@@ -511,6 +520,20 @@ func (k *intake) begin(p *piece, now time.Time) error {
 		return errAgain
 	}
 	return err
+}
+
+// newest returns the newest capture of a listener of a collector: what somebody has set for it is meant for those that follow.
+func (k *intake) newest(by string, l *store.Listener) (store.Capture, bool) {
+	all, err := k.in.List()
+	if err != nil || l == nil {
+		return store.Capture{}, false
+	}
+	for _, x := range all {
+		if x.Collected != nil && x.Collected.By == by && x.Listener != nil && x.Listener.Listen == l.Listen {
+			return x, true
+		}
+	}
+	return store.Capture{}, false
 }
 
 // describe stores what the collector says about a recording.

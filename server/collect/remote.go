@@ -30,6 +30,9 @@ type remote struct {
 	state
 	project string
 	seen    time.Time
+
+	checked time.Time // when its reading was compared with that of the capture
+	refused string    // the last reading that it did not take
 }
 
 // Listeners implements api.Remote.
@@ -66,7 +69,8 @@ func (r *Receiver) Call(project, id, operation, who string, body []byte) (answer
 }
 
 // watch follows the listeners of collectors in a project.
-func (r *Receiver) watch(ctx context.Context, project string) error {
+func (r *Receiver) watch(ctx context.Context, ws *workspace.Workspace, work *supervise.Group) error {
+	project := ws.Name
 	return serve(ctx, r.conn, statePrefix+bus.Token(project)+".*", func(m *nats.Msg) {
 		by := m.Subject[strings.LastIndexByte(m.Subject, '.')+1:]
 		var now state
@@ -93,7 +97,11 @@ func (r *Receiver) watch(ctx context.Context, project string) error {
 		switch {
 		case refused:
 		case now.Info.Running:
-			r.remotes[now.Info.ID] = &remote{now, project, time.Now()}
+			x := &remote{state: now, project: project, seen: time.Now()}
+			if was != nil {
+				x.checked, x.refused = was.checked, was.refused
+			}
+			r.remotes[now.Info.ID] = x
 		default:
 			delete(r.remotes, now.Info.ID)
 		}
@@ -109,6 +117,7 @@ func (r *Receiver) watch(ctx context.Context, project string) error {
 		if !refused && (was == nil || was.Held != now.Held || !reflect.DeepEqual(was.Info.Operate, now.Info.Operate)) {
 			r.Held(project, now.Info.ID)
 		}
+		r.tellReading(ctx, ws, now.Info.ID, work)
 	})
 }
 
@@ -194,7 +203,7 @@ func (r *Receiver) attend(ctx context.Context, ws *workspace.Workspace, work *su
 			r.Log.Error("collectors of a project are not heard any more", "project", ws.Name, "error", err)
 		}
 	}
-	work.Go("collectors", failed, func() { failed(r.watch(ctx, ws.Name)) })
+	work.Go("collectors", failed, func() { failed(r.watch(ctx, ws, work)) })
 	work.Go("collectors", failed, func() { failed(r.tellProject(ctx, ws)) })
 	work.Go("collectors", failed, func() { r.forget(ctx, ws.Name) })
 	work.Go("collectors", failed, func() { r.tellChanges(ctx, ws) })

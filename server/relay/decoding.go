@@ -30,17 +30,25 @@ type lastSnapshot struct {
 
 // newDecoding returns the decoding for the configuration of a session.
 func newDecoding(ws *workspace.Workspace, cfg Config) (*decoding, error) {
-	if err := ws.CheckOver(cfg.Settings, settings.Settings{}); err != nil {
+	d := &decoding{ws: ws}
+	if err := d.check(cfg.Settings, cfg.Keys); err != nil {
 		return nil, err
 	}
-	if _, err := protocols.ParseKeys(cfg.Keys); err != nil {
-		return nil, fmt.Errorf("keys: %w", err)
-	}
-	d := &decoding{ws: ws}
 	d.definitions.now = d.now
 	d.chosen.Store(&store.Capture{Settings: cfg.Settings, Keys: cfg.Keys})
 	d.env() // remembers the envelope
 	return d, nil
+}
+
+// check returns what is wrong with settings and keys.
+func (d *decoding) check(chosen settings.Settings, keys string) error {
+	if err := d.ws.CheckOver(chosen, settings.Settings{}); err != nil {
+		return err
+	}
+	if _, err := protocols.ParseKeys(keys); err != nil {
+		return fmt.Errorf("keys: %w", err)
+	}
+	return nil
 }
 
 // recording returns the description of a recording with a name.

@@ -322,15 +322,33 @@ func (s *Session) adapt(noted <-chan struct{}) {
 		case <-changed:
 			s.Log().Touch() // filters of followers must be compiled again
 		case <-noted:
-			if x, err := s.kept.Get(s.ID); err != nil || !s.read.set(x) {
-				continue
+			if x, err := s.kept.Get(s.ID); err == nil {
+				s.reread(x)
 			}
-			s.Log().Touch()
+			continue
 		case <-s.Done():
 			return
 		}
 		s.Reconsider() // the filter of the held messages may have another meaning
 	}
+}
+
+// reread reads messages by other settings and keys.
+func (s *Session) reread(by store.Capture) {
+	if s.read.set(by) {
+		s.Log().Touch()
+		s.Reconsider()
+	}
+}
+
+// Read changes the settings over those of the project, and the keys, by which messages are read, as an edit of the recording does. Connections that are
+// open keep theirs. The errors are those of Start.
+func (s *Session) Read(by settings.Settings, keys string) error {
+	if err := s.read.check(by, keys); err != nil {
+		return err
+	}
+	s.reread(store.Capture{Settings: by, Keys: keys})
+	return nil
 }
 
 // firstFile is the first file of a recording, whose capture the session is known by: it stays without data, too.

@@ -33,7 +33,7 @@ func IsCaptureID(id string) bool {
 	return err == nil
 }
 
-// Collect stores the first bytes of a capture that a collector records, with its id, name, settings, listener and the members of its origin.
+// Collect stores the first bytes of a capture that a collector records, with its id, name, settings, keys, listener and the members of its origin.
 // It is completely on disk when Collect returns nil, and Append adds the rest. The error is fs.ErrExist if a capture has the id.
 func (c *Captures) Collect(x Capture, now time.Time, data []byte) (Capture, error) {
 	if !IsCaptureID(x.ID) {
@@ -47,7 +47,7 @@ func (c *Captures) Collect(x Capture, now time.Time, data []byte) (Capture, erro
 	if err := c.renew(x.ID); err != nil {
 		return Capture{}, failure("store capture", x.ID, err)
 	}
-	x = Capture{ID: x.ID, Name: cutName(x.Name), Added: now.UTC(), Settings: x.Settings, Listener: x.Listener, Collected: x.Collected, Unfinished: true}
+	x = Capture{ID: x.ID, Name: cutName(x.Name), Added: now.UTC(), Settings: x.Settings, Keys: x.Keys, Listener: x.Listener, Collected: x.Collected, Unfinished: true}
 	out, err := c.add(x, bytes.NewReader(data))
 	if err != nil {
 		return out, failure("store capture", x.ID, err)
