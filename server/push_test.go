@@ -112,7 +112,8 @@ func TestIdlePages(t *testing.T) {
 		}
 		wg.Wait()
 	}
-	if cost := memory() - min(before, memory()); cost > 200<<20 { // both ends of each connection
+	after := memory()
+	if cost := after - min(before, after); cost > 200<<20 { // both ends of each connection
 		t.Errorf("%d pages cost %d MB", pages, cost>>20)
 	} else {
 		t.Logf("%d pages cost %d kB each", pages, cost>>10/pages)
