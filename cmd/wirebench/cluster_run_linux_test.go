@@ -395,8 +395,8 @@ func TestClusterLong(t *testing.T) {
 		t.Skip(clusterMinutes + " is not set")
 	}
 	var lan *bustest.Network
-	why := errors.New("that needs root, and the program ip")
-	if _, err := exec.LookPath("ip"); err == nil && os.Getuid() == 0 {
+	why := bustest.NetworkLacks()
+	if why == nil {
 		if os.Getenv(clusterChild) == "" {
 			if why = apart(t); why == nil {
 				return

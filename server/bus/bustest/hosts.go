@@ -1,7 +1,9 @@
 package bustest
 
 import (
+	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -25,6 +27,15 @@ const Tester = "10.78.0.254"
 type Network struct {
 	t     testing.TB
 	hosts int
+}
+
+// NetworkLacks returns what a Network lacks on this machine, nil if there can be one.
+func NetworkLacks() error {
+	if os.Getuid() != 0 {
+		return errors.New("network namespaces need root")
+	}
+	_, err := exec.LookPath("ip")
+	return err
 }
 
 // NewNetwork makes a network that lasts until the test ends, in the network namespace of the process: one of its own, since other programs would notice
