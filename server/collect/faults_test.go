@@ -340,16 +340,7 @@ func echoServer(t *testing.T) string {
 			}
 			go func() {
 				defer c.Close()
-				b := make([]byte, 64<<10)
-				for {
-					n, err := c.Read(b)
-					if err != nil {
-						return
-					}
-					if _, err := c.Write(b[:n]); err != nil {
-						return
-					}
-				}
+				_, _ = io.Copy(c, c)
 			}()
 		}
 	}()

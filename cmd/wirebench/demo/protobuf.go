@@ -27,7 +27,7 @@ func (x *skipper) tick() {
 	x.say("Crate", x.crate())
 }
 
-func (s *speaker) ship() values {
+func (s *skipper) ship() values {
 	v := values{
 		"name": s.one("Petrel", "Heron", "Ibis", "Kittiwake"), "flag": s.one("NONE", "YELLOW", "BLUE"), "draught": 2 + 0.25*float64(s.rng.IntN(9)),
 		"stores": []values{{"key": "bread", "value": s.rng.IntN(40)}, {"key": "water", "value": -s.rng.IntN(9)}},
@@ -44,6 +44,7 @@ func (s *speaker) ship() values {
 	return v
 }
 
+// crate returns a crate: both ends land some.
 func (s *speaker) crate() values {
 	v := values{"ware": s.one("tea", "hens", "salt", "rope", "pears"), "weight": 0.5 * float64(1+s.rng.IntN(7)), "kinds": []string{s.one("DRY", "WET", "LIVE")}, "shelf": s.rng.IntN(5) - 2}
 	if s.rng.IntN(3) == 0 {
