@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -312,12 +313,40 @@ func TestCollectorReads(t *testing.T) {
 	}
 	holds(id)
 	c.Close(ctx)
+	// Another collector that claims the capture does not get its keys.
+	evil, err := bus.Connect(at, "evil", slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer evil.Close()
+	for !evil.IsConnected() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	asked, err := evil.SubscribeSync("wirebench.control.evil")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for claimed := false; !claimed; {
+		if ctx.Err() != nil {
+			t.Fatal("the claim is not heard")
+		}
+		if err := evil.Publish("wirebench.state.one.evil", fmt.Appendf(nil, `{"info":{"id":%q,"running":true,"operate":{}}}`, id)); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(50 * time.Millisecond)
+		var all api.ListenerList
+		servertest.Call(t, ctx, srv.URL, "GET", "/api/one/proxies", "", &all)
+		claimed = slices.ContainsFunc(all.Proxies, func(x relay.Info) bool { return x.Collector == "evil" })
+	}
 	c = run()
 	defer c.Close(ctx)
 	next := c.Listeners()[0].ID
 	talk().Close()
 	captured(t, ctx, srv.URL, next)
 	holds(next)
+	if n, _, err := asked.Pending(); err != nil || n > 0 {
+		t.Errorf("a collector that claims the capture of another one is told %d times how to read it: %v", n, err)
+	}
 	x, err := ws.Captures.Get(next)
 	if err != nil || x.Keys != "* envelope 5a" || next == id {
 		t.Errorf("%v %+v", err, x)

@@ -60,7 +60,7 @@ func (r *Receiver) tellReading(ctx context.Context, ws *workspace.Workspace, id 
 		return
 	}
 	capture, err := ws.Captures.Get(id)
-	if err != nil { // there is no traffic yet, or somebody has deleted it
+	if err != nil || capture.Collected == nil || capture.Collected.By != x.Info.Collector { // there is no traffic yet, or its keys are not for this collector
 		return
 	}
 	now := reading{capture.Settings, capture.Keys}
